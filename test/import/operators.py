@@ -169,6 +169,8 @@ case("QLinearConv of two", [padded, node("QLinearConv", "y ys yz v ws wz xs xz",
      dict(one_scale, v=small_ints(3, 2, 3, 3)), outputs="z", integers=2)
 case("QLinearConv of reals", [node("QuantizeLinear", "r xs xz", "x"), padded, node("DequantizeLinear", "y ys yz", "z")], {"r": reals(1, 5, 9, 9)},
      by_channel, outputs="z", integers=0.5)
+case("QLinearConv of last channels", [node("QLinearConv", "x xs xz w ws wz ys yz b", "y", domain=MICROSOFT, pads=[1] * 4, channels_last=1)],
+     {"x": pixels.transpose(0, 2, 3, 1).copy()}, by_channel, integers=1)
 case("QLinearMatMul", [node("QLinearMatMul", "x xs xz w ws wz ys yz", "y")], {"x": any_ints(np.uint8, 7, 33)}, quantized(w=matrix), integers=1)
 case("QLinearMatMul of inputs", [node("QLinearMatMul", "x xs xz w ws wz ys yz", "y")], {"x": any_ints(np.uint8, 7, 33), "w": matrix}, quantized(), integers=1)
 case("MatMulInteger", [node("MatMulInteger", "x w xz", "y")], {"x": any_ints(np.uint8, 2, 7, 33)}, dict(w=matrix, xz=np.uint8(77)), integers=0)
@@ -435,6 +437,40 @@ weights = dict(b=random.integers(-60, 60, (8, 3)).astype(np.int8), bs=np.float32
 case("DynamicQuantizeMatMul", [node("DynamicQuantizeMatMul", "x b bs bz bias", "y", domain=MICROSOFT)], {"x": reals(5, 8)}, weights)
 case("MatMulIntegerToFloat", [node("MatMulIntegerToFloat", "x b s bs z bz bias", "y", domain=MICROSOFT)],
      {"x": random.integers(0, 200, (5, 8)).astype(np.uint8)}, dict(weights, **scales))
+
+# Pooling, means and selections of quantized values. onnxruntime has channels in the last dimension in optimized models.
+quantum = dict(s=np.float32(.02), z=np.uint8(120), t=np.float32(.015), u=np.uint8(100))
+pixel_rows = random.integers(0, 256, (1, 2, 7, 6)).astype(np.uint8)
+for at, window in enumerate([dict(kernel_shape=[3, 3]), dict(kernel_shape=[3, 3], pads=[1] * 4), dict(kernel_shape=[3, 3], pads=[1] * 4, count_include_pad=1),
+                             dict(kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1), dict(kernel_shape=[3, 2], strides=[2, 3], ceil_mode=1, pads=[1, 0, 1, 1], count_include_pad=1),
+                             dict(kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_UPPER"), dict(kernel_shape=[2, 2], auto_pad="SAME_LOWER"),
+                             dict(kernel_shape=[3, 3], strides=[2, 1], auto_pad="VALID"), dict(kernel_shape=[2, 3], pads=[0, 2, 1, 0])]):
+    for last in (0, 1):
+        case(f"QLinearAveragePool {at} {last}", [node("QLinearAveragePool", "x s z t u", "y", domain=MICROSOFT, channels_last=last, **window)],
+             {"x": pixel_rows.transpose(0, 2, 3, 1).copy() if last else pixel_rows}, quantum)
+signed_rows = (pixel_rows.astype(np.int16) - 128).astype(np.int8)
+case("QLinearAveragePool of int8", [node("QLinearAveragePool", "x s z t u", "y", domain=MICROSOFT, kernel_shape=[2, 2], strides=[2, 2])], {"x": signed_rows},
+     dict(quantum, z=np.int8(-3), u=np.int8(5), t=np.float32(.0005)))
+case("QLinearAveragePool of dynamic images", [node("QLinearAveragePool", "x s z t u", "y", domain=MICROSOFT, kernel_shape=[2, 2])], {"x": pixel_rows}, quantum, {"x": ["b", 2, "h", "w"]})
+case("QLinearGlobalAveragePool of last channels", [node("QLinearGlobalAveragePool", "x s z t u", "y", domain=MICROSOFT, channels_last=1)],
+     {"x": pixel_rows.transpose(0, 2, 3, 1).copy()}, quantum)
+for at, window in enumerate([dict(kernel_shape=[2, 2], pads=[1] * 4), dict(kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1)]):
+    for kind in (np.uint8, np.int8):
+        case(f"NhwcMaxPool {at} {kind.__name__}", [node("NhwcMaxPool", "x", "y", domain=MICROSOFT, **window)], {"x": pixel_rows if kind == np.uint8 else signed_rows})
+for opset in (11, 13):
+    for at in (None, 0, 1, -2, 2):
+        case(f"QLinearSoftmax of {opset} along {at}", [node("QLinearSoftmax", "x s z t u", "y", domain=MICROSOFT, opset=opset, **({} if at is None else dict(axis=at)))],
+             {"x": pixel_rows[0, :, :3]}, dict(quantum, t=np.float32(1 / 256), u=np.uint8(0)))
+case("QLinearSoftmax of int8", [node("QLinearSoftmax", ["x", "s", "", "t", "u"], "y", domain=MICROSOFT, opset=13)], {"x": signed_rows},
+     dict(s=quantum["s"], t=np.float32(1 / 256), u=np.int8(-128)))
+chosen_rows = {"c": pixel_rows[:, :1] > 99, "x": pixel_rows, "v": pixel_rows[..., ::-1].copy()}
+case("QLinearWhere", [node("QLinearWhere", "c x s z v t u t2 u2", "y", domain=MICROSOFT)], chosen_rows, dict(quantum, t2=np.float32(.037), u2=np.uint8(80)))
+# onnxruntime has schemas, but no kernel of QLinearReduceMean.
+for axes, keep in (([2, 3], 1), ([-1], 0), ([0, 1, 2, 3], 0)):
+    numbers = (pixel_rows.astype(np.float32) - np.float32(120)) * np.float32(.02)
+    means = np.clip(np.rint(numbers.mean(tuple(axes), keepdims=bool(keep)) / np.float32(.015)) + 100, 0, 255).astype(np.uint8)
+    case(f"QLinearReduceMean along {axes}", [node("QLinearReduceMean", "x s z t u", "y", domain=MICROSOFT, axes=axes, keepdims=keep)], {"expected": means, "x": pixel_rows}, quantum,
+         oracle=list(means.shape))
 
 # Convolutions and products with an activation function.
 by_pixel = dict(w=reals(4, 3, 3, 3), b=reals(4))

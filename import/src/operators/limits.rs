@@ -58,6 +58,9 @@ const LIMITS: &[(&str, &str)] = &[
     ("com.microsoft.MatMulNBits", "2, 4 or 8 bits; weights are initializers; no group index"),
     ("com.microsoft.MultiHeadAttention", "operands are not packed; masks are of the keys of each batch item"),
     ("com.microsoft.NhwcFusedConv", "as Conv"),
+    ("com.microsoft.NhwcMaxPool", "as MaxPool"),
+    ("com.microsoft.QLinearAveragePool", "as AveragePool"),
+    ("com.microsoft.QLinearConv", "as QLinearConv"),
     ("com.microsoft.RotaryEmbedding", "no packed batches"),
 ];
 

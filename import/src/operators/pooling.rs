@@ -4,7 +4,8 @@
 use skript_tensor::ElementType;
 
 use super::convolution::{Window, enlarged, spatial, window};
-use super::{Operator, operator};
+use super::movement::{channels_first, channels_last, empty};
+use super::{Operator, microsoft, operator};
 use crate::call::Call;
 use crate::extent::Extent;
 use crate::literals::{extent_list, float_text, list};
@@ -18,31 +19,24 @@ pub const OPERATORS: &[Operator] = &[
     operator("GlobalAveragePool", "`math.mean_reduce`", |c| global(c, "math.mean_reduce")),
     operator("GlobalMaxPool", "`math.max_reduce`", |c| global(c, "math.max_reduce")),
     operator("GlobalLpPool", "`math.lp_reduce`", global_lp),
+    microsoft("NhwcMaxPool", "`onnx.max_pool_ints`", max_pool_of_pixels),
 ];
 
-fn pooled(c: &mut Call, operator: &str, window: Window, more: Vec<(&'static str, String)>) -> Ruled<()> {
-    let x = c.input(0)?;
-    pooled_of(c, &x, operator, window, more)
-}
-
-fn pooled_of(
+fn pooled(
     c: &mut Call,
     x: &Value,
     operator: &str,
-    window: Window,
+    window: &Window,
     more: Vec<(&'static str, String)>,
-) -> Ruled<()> {
+) -> Value {
     let mut attributes = vec![("size", list(&window.size))];
     attributes.extend(window.attributes());
     attributes.extend(more);
-    let shape = result_shape(x, &window);
+    let shape = result_shape(x, window);
     if window.is_nowhere() {
-        super::movement::set_empty(c, &[x.element], &shape);
-        return Ok(());
+        return empty(c, x.element, &shape);
     }
-    let y = c.call(operator, &attributes, &[x.into()], (x.element, shape));
-    c.set(0, y);
-    Ok(())
+    c.call(operator, &attributes, &[x.into()], (x.element, shape))
 }
 
 fn result_shape(x: &Value, window: &Window) -> Vec<Extent> {
@@ -61,8 +55,8 @@ fn windows(c: &Call, x: &Value) -> Ruled<Window> {
 
 fn max_pool(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let window = windows(c, &x)?;
     if c.wants(1) {
+        let window = windows(c, &x)?;
         c.no_u64()?;
         let shape = result_shape(&x, &window);
         if window.is_nowhere() {
@@ -93,32 +87,53 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
         c.set(1, index);
         return Ok(());
     }
+    let y = max_pooled(c, &x)?;
+    c.set(0, y);
+    Ok(())
+}
+
+fn max_pooled(c: &mut Call, x: &Value) -> Ruled<Value> {
+    let window = windows(c, x)?;
     if x.is_real() {
-        pooled(c, "nn.max_pool", window, Vec::new())
-    } else {
-        c.no_u64()?;
-        let mut more = Vec::new();
-        for (name, values) in [("stride", &window.stride), ("dilation", &window.dilation)] {
-            if values.iter().all(|v| *v == 1) {
-                more.push((name, list(values)));
-            }
-        }
-        pooled(c, "onnx.max_pool_ints", window, more)
+        return Ok(pooled(c, x, "nn.max_pool", &window, Vec::new()));
     }
+    c.no_u64()?;
+    let mut more = Vec::new();
+    for (name, values) in [("stride", &window.stride), ("dilation", &window.dilation)] {
+        if values.iter().all(|v| *v == 1) {
+            more.push((name, list(values)));
+        }
+    }
+    Ok(pooled(c, x, "onnx.max_pool_ints", &window, more))
+}
+
+/// Max pooling of a tensor whose channels are the last dimension.
+fn max_pool_of_pixels(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let x = channels_first(c, &x);
+    let y = max_pooled(c, &x)?;
+    let y = channels_last(c, &y);
+    c.set(0, y);
+    Ok(())
 }
 
 fn average_pool(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let window = windows(c, &x)?;
+    let y = average_pooled(c, &x)?;
+    c.set(0, y);
+    Ok(())
+}
+
+pub(super) fn average_pooled(c: &mut Call, x: &Value) -> Ruled<Value> {
+    let mut window = windows(c, x)?;
     let include = c.flag("count_include_pad", false);
     let padded = window.padding.iter().any(|p| *p != 0);
     let overhang = window.overhang.iter().any(|o| *o != 0);
     if include && padded && overhang {
         // The mean includes the padding, but not the elements that `ceil_mode` adds.
-        let x = enlarged(c, &x, &window.padding)?;
-        let mut window = window;
+        let x = enlarged(c, x, &window.padding)?;
         window.padding.fill(0);
-        return pooled_of(c, &x, "nn.avg_pool", window, Vec::new());
+        return Ok(pooled(c, &x, "nn.avg_pool", &window, Vec::new()));
     }
     let include = include && !overhang;
     let more = if include || (!padded && !overhang) {
@@ -126,14 +141,16 @@ fn average_pool(c: &mut Call) -> Ruled<()> {
     } else {
         Vec::new()
     };
-    pooled(c, "nn.avg_pool", window, more)
+    Ok(pooled(c, x, "nn.avg_pool", &window, more))
 }
 
 fn lp_pool(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let window = windows(c, &x)?;
     let p = float_text(order(c));
-    pooled(c, "nn.lp_pool", window, vec![("p", p)])
+    let y = pooled(c, &x, "nn.lp_pool", &window, vec![("p", p)]);
+    c.set(0, y);
+    Ok(())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "orders are small")]

@@ -3,7 +3,7 @@
 
 use skript_tensor::ElementType;
 
-use super::movement::{reshaped, unsqueezed};
+use super::movement::{channels_first, channels_last, reshaped, unsqueezed};
 use super::{Operator, operator};
 use crate::call::{Call, Type, axis, supported_type};
 use crate::refusal::{Reason, Ruled};
@@ -214,8 +214,10 @@ pub(super) fn rescaled(
     quantized(c, &scaled, &one, Some(y_zero), y_zero.element)
 }
 
-fn conv(c: &mut Call) -> Ruled<()> {
+/// A convolution. With the attribute `channels_last` of onnxruntime, the last dimension has the channels.
+pub(super) fn conv(c: &mut Call) -> Ruled<()> {
     let (x, w) = (c.input(0)?, c.input(3)?);
+    let is_last = c.flag("channels_last", false);
     let (x_scale, x_zero) = (c.real(1)?, c.input(2)?);
     let (w_scale, w_zero) = (c.real(4)?, c.input(5)?);
     let (y_scale, y_zero) = (c.real(6)?, c.input(7)?);
@@ -225,7 +227,10 @@ fn conv(c: &mut Call) -> Ruled<()> {
         }
     }
     let rank = x.rank();
-    let x = centred(c, &x, &x_zero, 0)?;
+    let mut x = centred(c, &x, &x_zero, 0)?;
+    if is_last {
+        x = channels_first(c, &x);
+    }
     let w = centred(c, &w, &w_zero, 0)?;
     let mut sum = super::convolution::conv_of(c, "onnx.conv_ints", &x, &w, None, ElementType::I64)?;
     if let Some(bias) = c.optional(8) {
@@ -235,7 +240,10 @@ fn conv(c: &mut Call) -> Ruled<()> {
     }
     let w_scale = aligned(c, &w_scale, rank, 1)?;
     let [x_scale, y_scale, y_zero] = [&x_scale, &y_scale, &y_zero].map(|v| reshaped(c, v, Vec::new()));
-    let y = rescaled(c, &sum, (&x_scale, &w_scale), (&y_scale, &y_zero))?;
+    let mut y = rescaled(c, &sum, (&x_scale, &w_scale), (&y_scale, &y_zero))?;
+    if is_last {
+        y = channels_last(c, &y);
+    }
     c.set(0, y);
     Ok(())
 }

@@ -3,13 +3,15 @@
 
 use skript_tensor::{ElementType, Tensor};
 
-use super::movement::{joined, reshaped, transposed};
+use super::movement::{channels_first, channels_last, joined, reshaped, transposed};
+use super::pooling::average_pooled;
 use super::product::{product_of, product_of_ints};
-use super::quantize::{dequantize, limited, quantize, quantized};
+use super::quantize::{conv, dequantize, limited, quantize, quantized};
+use super::reduction::over;
 use super::{Operator, microsoft};
-use crate::call::Call;
+use crate::call::{Call, axes, axis, broadcast};
 use crate::extent::Extent;
-use crate::literals::float_text;
+use crate::literals::{axis_list, float_text};
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::Argument;
 use crate::value::{Item, Value};
@@ -29,8 +31,17 @@ pub const OPERATORS: &[Operator] = &[
         })
     }),
     microsoft("QLinearGlobalAveragePool", "`onnx.dequantize`, `math.mean_reduce`, `onnx.quantize`", |c| {
-        unary(c, &mean)
+        unary(c, &|c, x| of_channels(c, x, &mean))
     }),
+    microsoft("QLinearAveragePool", "`onnx.dequantize`, `nn.avg_pool`, `onnx.quantize`", |c| {
+        unary(c, &|c, x| of_channels(c, x, &average_pooled))
+    }),
+    microsoft("QLinearReduceMean", "`onnx.dequantize`, `math.mean_reduce`, `onnx.quantize`", |c| {
+        unary(c, &reduced_mean)
+    }),
+    microsoft("QLinearSoftmax", "`onnx.dequantize`, `nn.softmax`, `onnx.quantize`", |c| unary(c, &softmax)),
+    microsoft("QLinearWhere", "`onnx.dequantize`, `math.select`, `onnx.quantize`", select),
+    microsoft("QLinearConv", "`math.sub`, `onnx.conv_ints`, `onnx.quantize`", conv),
     microsoft("QLinearConcat", "`onnx.dequantize`, `layout.concat`, `onnx.quantize`", concat),
     microsoft("MatMulIntegerToFloat", "`onnx.matmul_ints`, `math.mul`", to_float),
     microsoft(
@@ -54,9 +65,14 @@ fn scalar(c: &mut Call, at: usize) -> Ruled<Value> {
 /// Dequantizes input `at`, whose scale and zero point are the next inputs.
 fn numbers(c: &mut Call, at: usize) -> Ruled<Value> {
     let x = c.input(at)?;
-    let scale = scalar(c, at + 1)?;
-    let zero = c.optional(at + 2).map(|_| scalar(c, at + 2)).transpose()?;
-    let arguments: [Argument; 3] = [(&x).into(), (&scale).into(), zero.as_ref().into()];
+    real_of_ints(c, &x, at + 1, at + 2)
+}
+
+/// Dequantizes by the scale and the optional zero point in these inputs.
+pub(super) fn real_of_ints(c: &mut Call, x: &Value, scale: usize, zero: usize) -> Ruled<Value> {
+    let scale = scalar(c, scale)?;
+    let zero = c.optional(zero).map(|_| scalar(c, zero)).transpose()?;
+    let arguments: [Argument; 3] = [x.into(), (&scale).into(), zero.as_ref().into()];
     Ok(c.call("onnx.dequantize", &[], &arguments, (scale.element, x.shape.clone())))
 }
 
@@ -85,19 +101,54 @@ fn unary(c: &mut Call, of: &dyn Fn(&mut Call, &Value) -> Ruled<Value>) -> Ruled<
     Ok(())
 }
 
-fn mean(c: &mut Call, x: &Value) -> Ruled<Value> {
-    if c.flag("channels_last", false) {
-        return Err("`channels_last` is not supported".into());
+/// Computes a function of a tensor whose second dimension has the channels; with `channels_last`, the last dimension has them in the
+/// operand and the result of the node.
+fn of_channels(c: &mut Call, x: &Value, of: &dyn Fn(&mut Call, &Value) -> Ruled<Value>) -> Ruled<Value> {
+    if !c.flag("channels_last", false) {
+        return of(c, x);
     }
+    let x = channels_first(c, x);
+    let y = of(c, &x)?;
+    Ok(channels_last(c, &y))
+}
+
+fn mean(c: &mut Call, x: &Value) -> Ruled<Value> {
     let axes: Vec<usize> = (2..x.rank()).collect();
-    Ok(super::reduction::over(c, x, &axes, true, "math.mean_reduce"))
+    Ok(over(c, x, &axes, true, "math.mean_reduce"))
+}
+
+fn reduced_mean(c: &mut Call, x: &Value) -> Ruled<Value> {
+    let axes = match c.ints("axes") {
+        Some(given) if !given.is_empty() => axes(&given, x.rank())?,
+        _ => (0..x.rank()).collect(),
+    };
+    Ok(over(c, x, &axes, c.flag("keepdims", true), "math.mean_reduce"))
+}
+
+/// Since opset 13 of Softmax, the softmax is along one axis; before, along all axes from `axis` on.
+fn softmax(c: &mut Call, x: &Value) -> Ruled<Value> {
+    let first = axis(c.int("axis", -1), x.rank())?;
+    let last = if c.int("opset", 13) < 13 { x.rank() } else { first + 1 };
+    let axes: Vec<usize> = (first..last).collect();
+    Ok(c.map("nn.softmax", &[("axes", axis_list(&axes))], x))
+}
+
+fn select(c: &mut Call) -> Ruled<()> {
+    let (condition, like) = (c.input(0)?, c.input(1)?.element);
+    let (a, b) = (numbers(c, 1)?, numbers(c, 4)?);
+    let shape = broadcast(&condition.shape, &broadcast(&a.shape, &b.shape)?)?;
+    let arguments = [(&condition).into(), (&a).into(), (&b).into()];
+    let z = c.call("math.select", &[], &arguments, (a.element, shape));
+    let z = ints(c, &z, 7, like)?;
+    c.set(0, z);
+    Ok(())
 }
 
 fn concat(c: &mut Call) -> Ruled<()> {
     let like = c.input(2)?.element;
     let parts = (2..c.inputs.len()).step_by(3).map(|at| numbers(c, at)).collect::<Ruled<Vec<_>>>()?;
     let rank = parts.first().map_or(0, |p| p.rank());
-    let at = crate::call::axis(c.int("axis", 0), rank)?;
+    let at = axis(c.int("axis", 0), rank)?;
     let y = joined(c, parts, at)?;
     let y = ints(c, &y, 0, like)?;
     c.set(0, y);
@@ -110,7 +161,7 @@ fn scaled_product(
     (a, a_scale, a_zero): (&Value, &Value, Option<Value>),
     (b, b_scale, b_zero): (&Value, &Value, Option<Value>),
     bias: Option<Value>,
-) -> Ruled<()> {
+) -> Ruled<Value> {
     let sum = product_of_ints(c, (a, a_zero), (b, b_zero), ElementType::I64)?;
     let real = super::elementwise::to_real(c, &sum, a_scale.element);
     let factor = c.binary("math.mul", a_scale, b_scale)?;
@@ -118,8 +169,7 @@ fn scaled_product(
     if let Some(bias) = bias {
         y = c.binary("math.add", &y, &bias)?;
     }
-    c.set(0, y);
-    Ok(())
+    Ok(y)
 }
 
 /// The product of two int matrices, with an int bias in the scale of the product. The result is quantized if it has a scale.
@@ -233,7 +283,9 @@ fn to_float(c: &mut Call) -> Ruled<()> {
     let (a, b) = (c.input(0)?, c.input(1)?);
     let (a_scale, b_scale) = (scalar(c, 2)?, c.real(3)?);
     let (a_zero, b_zero, bias) = (c.optional(4), c.optional(5), c.optional(6));
-    scaled_product(c, (&a, &a_scale, a_zero), (&b, &b_scale, b_zero), bias)
+    let y = scaled_product(c, (&a, &a_scale, a_zero), (&b, &b_scale, b_zero), bias)?;
+    c.set(0, y);
+    Ok(())
 }
 
 fn dynamic(c: &mut Call) -> Ruled<()> {
@@ -244,5 +296,7 @@ fn dynamic(c: &mut Call) -> Ruled<()> {
     let [a, a_scale, a_zero] = parts.as_slice() else {
         return Err("internal compiler error: the quantization does not have three results".into());
     };
-    scaled_product(c, (a, a_scale, Some(a_zero.clone())), (&b, &b_scale, b_zero), bias)
+    let y = scaled_product(c, (a, a_scale, Some(a_zero.clone())), (&b, &b_scale, b_zero), bias)?;
+    c.set(0, y);
+    Ok(())
 }
