@@ -165,6 +165,7 @@ pub(crate) const QUANTIZED: [(&str, &[&str]); 2] = [
             "DynamicQuantizeLSTM",
             "DynamicQuantizeMatMul",
             "MatMulIntegerToFloat",
+            "QAttention",
             "QGemm",
             "QLinearAdd",
             "QLinearAveragePool",

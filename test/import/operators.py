@@ -499,6 +499,47 @@ steps, mask = reals(2, 5, 32), np.array([[1] * 5, [1] * 3 + [0] * 2], np.int32)
 for causal in (0, 1):
     case(f"Attention {causal}", [node("Attention", "x w b mask", "y", domain=MICROSOFT, num_heads=4, unidirectional=causal)], {"x": steps, "mask": mask},
          dict(w=reals(32, 96) * np.float32(.2), b=reals(96)), {"x": ["b", "s", 32], "mask": ["b", "s"]})
+projection = dict(w=reals(32, 96) * np.float32(.2), b=reals(96))
+for name, keys in (("lengths", [3, 2]), ("ends and begins", [3, 5, 1, 0]), ("below zero", [[1, -1, 1, 0, 1], [1, 2, 0, 1, 1]]), ("one key", [[0], [0]]),
+                   ("queries", random.integers(0, 2, (2, 5, 5)))):
+    for causal in (0, 1):
+        case(f"Attention with a mask of {name} {causal}", [node("Attention", "x w b mask", "y", domain=MICROSOFT, num_heads=4, unidirectional=causal, mask_filter_value=-5000.)],
+             {"x": steps, "mask": np.array(keys, np.int32)}, projection)
+for name, sizes in (("equal", [32, 32, 32]), ("different", [32, 32, 16])):
+    case(f"Attention of {name} sizes", [node("Attention", "x w b mask", "y", domain=MICROSOFT, num_heads=4, qkv_hidden_sizes=sizes)], {"x": steps, "mask": mask},
+         {key: array[..., :sum(sizes)].copy() for key, array in projection.items()})
+case("Attention of other sizes", [node("Attention", "x w b", "y", domain=MICROSOFT, num_heads=4, qkv_hidden_sizes=[32, 32, 16])], {"x": steps}, projection,
+     refused="the features of the projection and the sum of `qkv_hidden_sizes` must be equal, but are 96 and 80")
+case("Attention with dynamic lengths", [node("Attention", "x w b mask", "y", domain=MICROSOFT, num_heads=4)], {"x": steps, "mask": np.array([5, 2], np.int32)}, projection,
+     {"x": ["b", "s", 32], "mask": ["b"]})
+case("Attention with other lengths", [node("Attention", "x w b mask", "y", domain=MICROSOFT, num_heads=4)], {"x": steps, "mask": np.array([5, 2, 1], np.int32)}, projection,
+     refused="the batch and the number of lengths in the mask must be equal, but are 2 and 3")
+case("Attention with a mask of rank 4", [node("Attention", "x w b mask", "y", domain=MICROSOFT, num_heads=4)], {"x": steps, "mask": np.ones((2, 1, 8, 8), np.int32)}, projection,
+     refused="a mask of rank 4 is not supported")
+for name, shapes in (("static", {}), ("dynamic", {"x": ["b", "s", 32], "past": [2, "b", 4, "p", 8]})):
+    case(f"Attention after a {name} past", [node("Attention", ["x", "w", "b", "", "past"], "y present", domain=MICROSOFT, num_heads=4, unidirectional=1)],
+         {"x": steps, "past": reals(2, 2, 4, 3, 8)}, projection, shapes, "y present")
+case("Attention with a present state", [node("Attention", "x w b", "y present", domain=MICROSOFT, num_heads=4)], {"x": steps}, projection, outputs="y present")
+case("Attention in a shared buffer", [node("Attention", ["x", "w", "b", "", "past"], "y present", domain=MICROSOFT, num_heads=4, past_present_share_buffer=1)],
+     {"x": steps, "past": reals(2, 2, 4, 3, 8)}, projection, outputs="y present", refused="`past_present_share_buffer` is not supported")
+case("MultiHeadAttention with lengths", [node("MultiHeadAttention", "q k v b mask", "y", domain=MICROSOFT, num_heads=4)],
+     {"q": steps, "k": reals(2, 6, 32), "v": reals(2, 6, 32), "mask": np.array([6, 2], np.int32)}, dict(b=reals(96)))
+
+# Attention whose projection is a product of bytes.
+for kind in (np.int8, np.uint8):
+    ints_of = dict(w=small_ints(32, 96) if kind == np.int8 else any_ints(kind, 32, 96) // kind(2), b=reals(96), xs=np.float32(.02), ws=np.float32(.003))
+    zeros = dict(xz=np.uint8(110), wz=kind(5))
+    columns = dict(zeros, ws=np.abs(reals(96)) * np.float32(.003) + np.float32(.001))
+    for name, more, names, arrays in (("plain", {}, "", {}), ("lengths", {}, "mask", {"mask": np.array([3, 5], np.int32)}), ("mask", zeros, "mask xz wz", {"mask": mask}),
+                                      ("columns", columns, "- xz wz", {}), ("past", zeros, "- xz wz past", {"past": reals(2, 2, 4, 3, 8)})):
+        names = ["x", "w", "b", "xs", "ws", *("" if key == "-" else key for key in names.split())]
+        case(f"QAttention, {name}, {kind.__name__}", [node("QAttention", names, "y p" if "past" in arrays else "y", domain=MICROSOFT, num_heads=4, unidirectional=int("past" in arrays))],
+             {"x": any_ints(np.uint8, 2, 5, 32), **arrays}, {**ints_of, **more}, outputs="y p" if "past" in arrays else "y", close=1e-3, integers=2e-3)
+    case(f"QAttention, zero points of columns, {kind.__name__}", [node("QAttention", ["x", "w", "b", "xs", "ws", "", "xz", "wz"], "y", domain=MICROSOFT, num_heads=4)],
+         {"x": any_ints(np.uint8, 2, 5, 32)}, {**ints_of, **columns, "wz": (np.arange(96) % 7).astype(kind)}, close=1e-3)
+case("QAttention with scales of rows", [node("QAttention", "x w b xs ws", "y", domain=MICROSOFT, num_heads=4)], {"x": any_ints(np.uint8, 2, 5, 32)},
+     dict(ints_of, xs=np.array([.1, .2], np.float32)), refused="a scale or zero point for each channel is not supported here")
+
 case("MultiHeadAttention", [node("MultiHeadAttention", "q k v b mask bias", "y", domain=MICROSOFT, num_heads=4)],
      {"q": steps, "k": reals(2, 5, 32), "v": reals(2, 5, 32), "mask": mask, "bias": reals(1, 4, 5, 5)}, dict(b=reals(96)))
 case("MultiHeadAttention cache", [node("MultiHeadAttention", ["q", "k", "v", "", "", "", "pk", "pv"], "y nk nv", domain=MICROSOFT, num_heads=4, unidirectional=1)],

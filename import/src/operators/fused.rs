@@ -6,7 +6,7 @@ use skript_tensor::ElementType;
 use super::attention::{
     AttentionOptions, RotatedFeatures, VisibleKeys, at_positions, attended, flattened, heads, rotated,
 };
-use super::movement::{expanded, joined, parts, reshaped, unsqueezed};
+use super::movement::{expanded, joined, parts, reshaped, stacked, unsqueezed};
 use super::{Operator, microsoft};
 use crate::call::Call;
 use crate::extent::Extent;
@@ -34,24 +34,55 @@ fn without(c: &Call, operands: &[(usize, &str)]) -> Ruled<()> {
     }
 }
 
-/// Converts a mask of the keys of each batch item to a bias of the scores.
-fn key_bias(c: &mut Call, mask: &Value, like: &Value) -> Ruled<Value> {
-    if mask.rank() != 2 || !mask.is_int() {
-        return Err("the mask must have one int for each key of each batch item".into());
+/// Converts a mask of keys to a bias of the scores. The mask has an int for each key of each batch item, also for each query, or the
+/// positions at which the keys of each batch item end, and optionally those at which they begin.
+fn key_bias(c: &mut Call, mask: &Value, keys: &Value) -> Ruled<Value> {
+    if !mask.is_int() {
+        return Err("the mask is not a tensor of ints".into());
     }
-    let filter = c.float("mask_filter_value", -10000.0);
-    let added = c.call(
-        "onnx.key_bias",
-        &[("filter", float_text(filter))],
-        &[mask.into()],
-        (like.element, mask.shape.clone()),
-    );
-    Ok(unsqueezed(c, &added, &[1, 2]))
+    match mask.rank() {
+        1 => length_bias(c, mask, keys),
+        rank @ (2 | 3) => {
+            let filter = [("filter", float_text(c.float("mask_filter_value", -10000.0)))];
+            let kind = (keys.element, mask.shape.clone());
+            let added = c.call("onnx.key_bias", &filter, &[mask.into()], kind);
+            Ok(unsqueezed(c, &added, if rank == 2 { &[1, 2] } else { &[1] }))
+        }
+        _ => Err("a mask of rank 4 is not supported".into()),
+    }
+}
+
+/// A bias of the scores that masks keys beyond the ends, and optionally keys before the beginnings.
+fn length_bias(c: &mut Call, positions: &Value, keys: &Value) -> Ruled<Value> {
+    let (batch, count) = (keys.extent(0), keys.extent(2));
+    let twice = batch.times(&Extent::from(2)).ok_or_else(overflow)?;
+    let (ends, begins) = if positions.extent(0) == twice {
+        let split = parts(c, positions, 0, &[batch.clone(), batch.clone()]);
+        let [ends, begins] = split.as_slice() else {
+            return Err("internal compiler error: the mask does not have two parts".into());
+        };
+        (ends.clone(), Some(begins.clone()))
+    } else {
+        crate::call::equal("the batch and the number of lengths in the mask", &batch, &positions.extent(0))?;
+        (positions.clone(), None)
+    };
+    let filter = float_text(c.float("mask_filter_value", -10000.0));
+    let attributes = [("count", marked(&count)), ("filter", filter)];
+    let kind = (keys.element, vec![batch, count]);
+    let bias = c.call("onnx.length_bias", &attributes, &[(&ends).into(), begins.as_ref().into()], kind);
+    Ok(unsqueezed(c, &bias, &[1, 2]))
 }
 
 /// The sum of an optional mask of keys and an optional bias of scores.
-fn mask(c: &mut Call, keys: Option<Value>, scores: Option<Value>, like: &Value) -> Ruled<Option<Value>> {
-    let key_bias = keys.map(|mask| key_bias(c, &mask, like)).transpose()?;
+fn mask(
+    c: &mut Call,
+    mask_of_keys: Option<Value>,
+    scores: Option<Value>,
+    keys: &Value,
+) -> Ruled<Option<Value>> {
+    // A mask with one key for each batch item has no effect.
+    let given = mask_of_keys.filter(|mask| mask.rank() != 2 || !mask.extent(1).is(1));
+    let key_bias = given.map(|mask| key_bias(c, &mask, keys)).transpose()?;
     Ok(match (key_bias, scores) {
         (Some(a), Some(b)) => Some(c.binary("math.add", &a, &b)?),
         (a, b) => a.or(b),
@@ -74,40 +105,91 @@ fn visible(c: &Call, offset: Extent) -> VisibleKeys {
 
 fn attention(c: &mut Call) -> Ruled<()> {
     let (x, w) = (c.real(0)?, c.real(1)?);
-    without(c, &[(4, "a past state"), (6, "the length of the past state")])?;
-    if c.wants(1) {
-        return Err("the output of the present state is not supported".into());
-    }
-    if c.flag("do_rotary", false) || c.has("qkv_hidden_sizes") {
-        return Err("`do_rotary` and `qkv_hidden_sizes` are not supported".into());
-    }
+    without(c, &[(6, "the length of the past state")])?;
     if x.rank() != 3 || w.rank() != 2 {
         return Err("the input must have rank 3, and the weights rank 2".into());
     }
-    let whole = w.extent(1);
-    let third = whole.over(&Extent::from(3)).ok_or_else(overflow)?;
-    let shape = vec![x.extent(0), x.extent(1), whole];
+    let shape = vec![x.extent(0), x.extent(1), w.extent(1)];
     let mut all = c.call("linalg.matmul", &[], &[(&x).into(), (&w).into()], (x.element, shape));
     if let Some(bias) = c.optional(2) {
         all = c.binary("math.add", &all, &bias)?;
     }
-    let thirds = parts(c, &all, 2, &[third.clone(), third.clone(), third]);
+    let (keys, past, scores) = (c.optional(3), c.optional(4), c.optional(5));
+    self_attention(c, &all, keys, past, scores)
+}
+
+/// The numbers of features of queries, keys and values in a packed projection.
+fn projected_sizes(c: &Call, all: &Extent) -> Ruled<Vec<Extent>> {
+    match c.ints("qkv_hidden_sizes").as_deref() {
+        None | Some([]) => Ok(vec![all.over(&Extent::from(3)).ok_or_else(overflow)?; 3]),
+        Some(given @ [q, k, v]) => {
+            let sum = q.checked_add(*k).and_then(|sum| sum.checked_add(*v)).ok_or_else(overflow)?;
+            crate::call::equal(
+                "the features of the projection and the sum of `qkv_hidden_sizes`",
+                all,
+                &sum.into(),
+            )?;
+            Ok(given.iter().map(|size| Extent::from(*size)).collect())
+        }
+        Some(_) => Err("`qkv_hidden_sizes` does not have three sizes".into()),
+    }
+}
+
+/// Sets the attention of a packed projection to queries, keys and values, and the present state.
+pub(super) fn self_attention(
+    c: &mut Call,
+    all: &Value,
+    keys: Option<Value>,
+    past: Option<Value>,
+    scores: Option<Value>,
+) -> Ruled<()> {
+    for name in ["do_rotary", "past_present_share_buffer"] {
+        if c.flag(name, false) {
+            return Err(crate::refusal::Reason(format!("`{name}` is not supported")));
+        }
+    }
+    let sizes = projected_sizes(c, &all.extent(2))?;
+    let projections = parts(c, all, 2, &sizes);
     let count = c.int("num_heads", 0);
-    let split = thirds.iter().map(|part| heads(c, part, count)).collect::<Ruled<Vec<_>>>()?;
+    let split = projections.iter().map(|part| heads(c, part, count)).collect::<Ruled<Vec<_>>>()?;
     let [q, k, v] = split.as_slice() else {
         return Err("internal compiler error: the projection does not have three parts".into());
     };
-    let (keys, scores) = (c.optional(3), c.optional(5));
+    let (k, v, offset) = after_past(c, k, v, past)?;
     let options = AttentionOptions {
         scale: scale(c),
         cap: 0.0,
-        mask: mask(c, keys, scores, &x)?,
-        visible: visible(c, Extent::from(0)),
+        mask: mask(c, keys, scores, &k)?,
+        visible: visible(c, offset),
     };
-    let all = attended(c, q, k, v, options)?;
+    let all = attended(c, q, &k, &v, options)?;
     let y = flattened(c, &all.result)?;
     c.set(0, y);
     Ok(())
+}
+
+/// Appends keys and values to a past state, which stacks both, and sets the present state. Returns also the number of past steps.
+fn after_past(c: &mut Call, k: &Value, v: &Value, past: Option<Value>) -> Ruled<(Value, Value, Extent)> {
+    let (mut k, mut v, mut offset) = (k.clone(), v.clone(), Extent::from(0));
+    if let Some(past) = past {
+        if past.rank() != 5 || !past.extent(0).is(2) {
+            return Err("the past state does not stack keys and values that are split into heads".into());
+        }
+        offset = past.extent(3);
+        let halves = parts(c, &past, 0, &[Extent::from(1), Extent::from(1)]);
+        for (now, half) in [&mut k, &mut v].into_iter().zip(&halves) {
+            let half = reshaped(c, half, half.shape.iter().skip(1).cloned().collect());
+            *now = joined(c, vec![half, now.clone()], 2)?;
+        }
+    }
+    if c.wants(1) {
+        if k.extent(3) != v.extent(3) {
+            return Err("a present state of keys and values with different sizes is not supported".into());
+        }
+        let present = stacked(c, vec![k.clone(), v.clone()], 0)?;
+        c.set(1, present);
+    }
+    Ok((k, v, offset))
 }
 
 fn multi_head(c: &mut Call) -> Ruled<()> {
@@ -149,7 +231,7 @@ fn multi_head(c: &mut Call) -> Ruled<()> {
     let options = AttentionOptions {
         scale: scale(c),
         cap: 0.0,
-        mask: mask(c, keys, scores, &q)?,
+        mask: mask(c, keys, scores, &k)?,
         visible: visible(c, past),
     };
     let all = attended(c, &q, &k, &v, options)?;
@@ -277,8 +359,7 @@ fn rotary(c: &mut Call) -> Ruled<()> {
     let positions = match positions.rank() {
         2 => positions,
         _ => {
-            let attributes = [("first", "0".to_owned()), ("step", "1".to_owned()), ("count", marked(&steps))];
-            let range = c.call("onnx.range", &attributes, &[], (ElementType::I64, vec![steps.clone()]));
+            let range = super::shape::indices(c, &steps);
             let offset = reshaped(c, &positions, Vec::new());
             let row = c.binary("math.add", &range, &offset)?;
             let row = unsqueezed(c, &row, &[0]);

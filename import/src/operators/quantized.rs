@@ -50,6 +50,11 @@ pub const OPERATORS: &[Operator] = &[
         dynamic,
     ),
     microsoft("QGemm", "`onnx.matmul_ints`, `math.mul`, `onnx.quantize`", gemm),
+    microsoft(
+        "QAttention",
+        "`onnx.matmul_ints`, `math.mul`, `linalg.matmul`, `onnx.softmax_of_some`",
+        attention,
+    ),
     microsoft("MatMulNBits", "`onnx.repeat_blocks`, `onnx.dequantize`, `linalg.matmul`", by_bits),
 ];
 
@@ -142,6 +147,20 @@ fn select(c: &mut Call) -> Ruled<()> {
     let z = ints(c, &z, 7, like)?;
     c.set(0, z);
     Ok(())
+}
+
+/// The attention of a projection that is computed in ints.
+fn attention(c: &mut Call) -> Ruled<()> {
+    let (x, w) = (c.input(0)?, c.input(1)?);
+    if x.rank() != 3 || w.rank() != 2 {
+        return Err("the input must have rank 3, and the weights rank 2".into());
+    }
+    let (x_scale, w_scale) = (scalar(c, 3)?, c.real(4)?);
+    let x_zero = c.optional(6).map(|_| scalar(c, 6)).transpose()?;
+    let (bias, w_zero) = (c.optional(2), c.optional(7));
+    let all = scaled_product(c, (&x, &x_scale, x_zero), (&w, &w_scale, w_zero), bias)?;
+    let (keys, past) = (c.optional(5), c.optional(8));
+    super::fused::self_attention(c, &all, keys, past, None)
 }
 
 fn concat(c: &mut Call) -> Ruled<()> {

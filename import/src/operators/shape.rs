@@ -167,6 +167,12 @@ fn literal(element: ElementType, item: &Item) -> Ruled<String> {
     })
 }
 
+/// The vector 0, 1, … of `count` elements.
+pub(super) fn indices(c: &mut Call, count: &Extent) -> Value {
+    let attributes = [("first", "0".to_owned()), ("step", "1".to_owned()), ("count", marked(count))];
+    c.call("onnx.range", &attributes, &[], (ElementType::I64, vec![count.clone()]))
+}
+
 fn range(c: &mut Call) -> Ruled<()> {
     let start = c.input(0)?;
     let what = "the begin, the end and the step";
