@@ -7,6 +7,7 @@ mod control;
 mod convolution;
 mod dynamic_slice;
 mod elementwise;
+mod embedding;
 mod fused;
 mod indexing;
 mod integer;
@@ -96,6 +97,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "Fourier transforms", operators: signal::OPERATORS },
     Group { name: "Unique elements", operators: unique::OPERATORS },
     Group { name: "Attention", operators: attention::OPERATORS },
+    Group { name: "Embeddings of com.microsoft", operators: embedding::OPERATORS },
     Group { name: "Attention of com.microsoft", operators: fused::OPERATORS },
     Group { name: "Quantization of com.microsoft", operators: quantized::OPERATORS },
     Group { name: "Recurrence", operators: recurrent::OPERATORS },
@@ -166,6 +168,7 @@ pub(crate) const QUANTIZED: [(&str, &[&str]); 2] = [
             "DynamicQuantizeMatMul",
             "MatMulIntegerToFloat",
             "QAttention",
+            "QEmbedLayerNormalization",
             "QGemm",
             "QLinearAdd",
             "QLinearAveragePool",

@@ -494,6 +494,26 @@ for function, parameters in (("Relu", {}), ("Tanh", {}), ("Sigmoid", {}), ("Soft
 case("FusedGemm without a parameter", [node("FusedGemm", "x w", "y", domain=MICROSOFT, activation="Elu")], {"x": reals(3, 4)}, dict(w=reals(4, 5)),
      refused='the parameter "alpha" of the activation "Elu" is missing')
 
+# Embeddings of words, positions and segments.
+tables = dict(w=reals(9, 8), p=reals(6, 8), g=reals(2, 8), scale=reals(8), shift=reals(8))
+embeddings = {"i": random.integers(0, 9, (2, 4)).astype(np.int32), "k": random.integers(0, 2, (2, 4)).astype(np.int32), "m": np.array([[1, 1, 0, 2], [1, -1, 1, 1]], np.int32)}
+rows = np.array([[3, 0, 5, 1]], np.int32)
+for name, absent, ids in (("all", "", rows), ("own positions", "", np.concatenate([rows, rows + 0 * rows])), ("no segments", "k g m q", None), ("no segment ids", "k m q", None), ("no mask", "m", rows),
+                          ("no positions", "q", None)):
+    names = ["" if key in absent.split() else key for key in ("i", "k", "w", "p", "g", "scale", "shift", "m", "q")]
+    arrays = {key: array for key, array in dict(embeddings, q=ids).items() if key in names}
+    for shapes in ({}, {key: ["b", "s"] for key in arrays if key != "q"}):
+        case(f"EmbedLayerNormalization, {name}, {len(shapes)} dynamic", [node("EmbedLayerNormalization", names, "y n e", domain=MICROSOFT, epsilon=1e-5)], arrays,
+             {key: table for key, table in tables.items() if key in names}, shapes, outputs="y n e")
+bytes_of = {key: any_ints(np.uint8, *table.shape) for key, table in tables.items()}
+table_scales = {f"{key}_scale": np.float32(.01) * (1 + at) for at, key in enumerate(tables)}
+table_scales.update({f"{key}_zero": np.uint8(100 + at) for at, key in enumerate(tables)})
+for name, absent in (("all", ""), ("no segments", "k g g_scale g_zero"), ("no mask", "m")):
+    names = ["" if key in absent.split() else key for key in ("i", "k", "w", "p", "g", "scale", "shift", "m", *table_scales)]
+    arrays = {key: array for key, array in embeddings.items() if key in names}
+    case(f"QEmbedLayerNormalization, {name}", [node("QEmbedLayerNormalization", names, "y n", domain=MICROSOFT, epsilon=1e-5)], arrays,
+         {key: array for key, array in {**bytes_of, **table_scales}.items() if key in names}, outputs="y n", close=1e-3)
+
 # Attention of onnxruntime.
 steps, mask = reals(2, 5, 32), np.array([[1] * 5, [1] * 3 + [0] * 2], np.int32)
 for causal in (0, 1):

@@ -208,14 +208,18 @@ fn skipped(c: &mut Call, bias_at: usize) -> Ruled<crate::value::Value> {
 fn skip_layer_norm(c: &mut Call) -> Ruled<()> {
     let sum = skipped(c, 4)?;
     let (scale, bias) = (c.input(2)?, c.optional(3));
-    let attributes = [
-        ("axes", axis_list(&[sum.rank().saturating_sub(1)])),
-        ("epsilon", float_text(c.float("epsilon", 1e-12))),
-    ];
-    let operands = [Some(&sum), Some(&scale), bias.as_ref()];
-    let y = normalized(c, "onnx.layer_norm", &attributes, &operands)?;
+    let y = normalized_rows(c, &sum, &scale, bias.as_ref())?;
     c.set(0, y);
     Ok(())
+}
+
+/// Layer normalization over the last dimension, with the default `epsilon` of onnxruntime.
+pub(super) fn normalized_rows(c: &mut Call, x: &Value, scale: &Value, bias: Option<&Value>) -> Ruled<Value> {
+    let attributes = [
+        ("axes", axis_list(&[x.rank().saturating_sub(1)])),
+        ("epsilon", float_text(c.float("epsilon", 1e-12))),
+    ];
+    normalized(c, "onnx.layer_norm", &attributes, &[Some(x), Some(scale), bias])
 }
 
 fn skip_rms_norm(c: &mut Call) -> Ruled<()> {
