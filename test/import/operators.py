@@ -4,6 +4,7 @@
 compared with onnxruntime, or the model must be refused with a reason. Usage: operators.py [--skript FILE] [--engine NAME] [--only PART]"""
 
 import argparse
+import math
 import os
 import pathlib
 import re
@@ -465,12 +466,17 @@ case("QLinearSoftmax of int8", [node("QLinearSoftmax", ["x", "s", "", "t", "u"],
      dict(s=quantum["s"], t=np.float32(1 / 256), u=np.int8(-128)))
 chosen_rows = {"c": pixel_rows[:, :1] > 99, "x": pixel_rows, "v": pixel_rows[..., ::-1].copy()}
 case("QLinearWhere", [node("QLinearWhere", "c x s z v t u t2 u2", "y", domain=MICROSOFT)], chosen_rows, dict(quantum, t2=np.float32(.037), u2=np.uint8(80)))
-# onnxruntime has schemas, but no kernel of QLinearReduceMean.
+# onnxruntime has schemas, but no kernels of the following operators.
 for axes, keep in (([2, 3], 1), ([-1], 0), ([0, 1, 2, 3], 0)):
     numbers = (pixel_rows.astype(np.float32) - np.float32(120)) * np.float32(.02)
     means = np.clip(np.rint(numbers.mean(tuple(axes), keepdims=bool(keep)) / np.float32(.015)) + 100, 0, 255).astype(np.uint8)
     case(f"QLinearReduceMean along {axes}", [node("QLinearReduceMean", "x s z t u", "y", domain=MICROSOFT, axes=axes, keepdims=keep)], {"expected": means, "x": pixel_rows}, quantum,
          oracle=list(means.shape))
+added, bias, skip = reals(2, 3, 8), reals(8), reals(2, 3, 8)
+case("BiasAdd", [node("BiasAdd", "x b s", "y", domain=MICROSOFT)], {"expected": added + bias + skip, "x": added, "b": bias, "s": skip}, oracle=[2, 3, 8])
+half = (added + bias)[..., 4:]
+gated = (added + bias)[..., :4] * half * (1 + np.vectorize(math.erf)(half / math.sqrt(2))).astype(np.float32) / 2
+case("BiasSplitGelu", [node("BiasSplitGelu", "x b", "y", domain=MICROSOFT)], {"expected": gated, "x": added, "b": bias}, oracle=[2, 3, 4])
 
 # Convolutions and products with an activation function.
 by_pixel = dict(w=reals(4, 3, 3, 3), b=reals(4))

@@ -3,11 +3,13 @@
 
 use skript_tensor::ElementType;
 
+use super::movement::parts;
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, broadcast, supported_type};
 use crate::evaluate;
+use crate::extent::Extent;
 use crate::literals::{float_text, real_text};
-use crate::refusal::{Reason, Ruled};
+use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::Argument;
 use crate::value::{Value, is_real, spelled, width};
 
@@ -86,6 +88,8 @@ pub const OPERATORS: &[Operator] = &[
     microsoft("QuickGelu", "`onnx.swish`", |c| with_floats(c, "onnx.swish", &[("alpha", 1.702)])),
     microsoft("FastGelu", "`nn.gelu`", fast_gelu),
     microsoft("BiasGelu", "`math.add`, `nn.gelu`", bias_gelu),
+    microsoft("BiasSplitGelu", "`math.add`, `layout.split`, `nn.gelu`, `math.mul`", bias_split_gelu),
+    microsoft("BiasAdd", "`math.add`", bias_add),
 ];
 
 fn real_unary(c: &mut Call, operator: &str) -> Ruled<()> {
@@ -242,6 +246,30 @@ fn bias_gelu(c: &mut Call) -> Ruled<()> {
     let (x, bias) = (c.real(0)?, c.real(1)?);
     let x = c.binary("math.add", &x, &bias)?;
     let y = c.map("nn.gelu", &[], &x);
+    c.set(0, y);
+    Ok(())
+}
+
+/// The first half of the features times the activation of the second half, after a bias.
+fn bias_split_gelu(c: &mut Call) -> Ruled<()> {
+    let (x, bias) = (c.real(0)?, c.real(1)?);
+    let x = c.binary("math.add", &x, &bias)?;
+    let at = x.rank().checked_sub(1).ok_or("the input is a scalar")?;
+    let half = x.extent(at).over(&Extent::from(2)).ok_or_else(overflow)?;
+    let halves = parts(c, &x, at, &[half.clone(), half]);
+    let [a, gate] = halves.as_slice() else {
+        return Err("internal compiler error: the features do not have two halves".into());
+    };
+    let gate = c.map("nn.gelu", &[], gate);
+    let y = c.binary("math.mul", a, &gate)?;
+    c.set(0, y);
+    Ok(())
+}
+
+fn bias_add(c: &mut Call) -> Ruled<()> {
+    let (x, bias, skip) = (c.real(0)?, c.real(1)?, c.real(2)?);
+    let sum = c.binary("math.add", &x, &bias)?;
+    let y = c.binary("math.add", &sum, &skip)?;
     c.set(0, y);
     Ok(())
 }
