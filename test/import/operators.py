@@ -421,6 +421,15 @@ case("deformed", [node("DeformConv", "x w o b m", "y", strides=[2, 1], dilations
      {"x": reals(2, 4, 7, 6), "w": reals(6, 2, 3, 3), "o": reals(2, 36, 4, 6) * 3, "m": reals(2, 18, 4, 6)}, dict(b=reals(6)), opset=19)
 case("diagonals", [node("Einsum", "x z", "y", equation="biji,ij->bj")], {"x": reals(3, 4, 5, 4), "z": reals(4, 5)})
 
+# Elements of small inputs determine the end of a range.
+natural = dict(zero=np.int64(0), one=np.int64(1))
+highest = node("ReduceMax", "n", "k", keepdims=0)
+case("a range to an input", [node("Range", "zero n one", "y")], {"n": np.array(5)}, natural)
+case("a range backwards", [node("Range", "a n b", "y")], {"a": np.array(9), "n": np.array(2), "b": np.array(-2)})
+case("a range to a maximum", [highest, node("Range", "zero k one", "y")], {"n": np.array([3, 7, 2])}, natural)
+case("a mask of lengths", [highest, node("Range", "zero k one", "r"), node("Unsqueeze", "n one_axis", "u"), node("Less", "r u", "y")], {"n": np.array([3, 7, 2])},
+     dict(natural, one_axis=np.array([1])))
+
 # Quantized operators. Weights are small: onnxruntime's own sums of two products may saturate.
 ints = random.integers(0, 255, (1, 3, 6, 6)).astype(np.uint8)
 case("QLinearConv", [node("QLinearConv", "x xs xz w ws wz ys yz b", "y", pads=[1] * 4)], {"x": ints},
