@@ -357,7 +357,7 @@ impl Importer {
         let domain = domain(&node.domain);
         let name = &node.op_type;
         if operators::find(&domain, name).is_none() {
-            return Some("the operator is not supported".to_owned());
+            return Some(operators::unsupported(&domain).to_owned());
         }
         let opset = self.opset(&domain);
         let version = operators::outdated(&domain, name, opset);
@@ -398,7 +398,7 @@ impl Importer {
             return Err(Reason(problem));
         }
         let Some(rule) = operators::find(&domain, &node.op_type) else {
-            return Err("the operator is not supported".into());
+            return Err(operators::unsupported(&domain).into());
         };
         let opset = self.opset(&domain);
         let mut call =

@@ -133,6 +133,16 @@ pub(crate) fn newer(domain: &str, name: &str, opset: i64) -> Option<String> {
     })
 }
 
+/// Describes why an operator without a rule is not supported.
+pub(crate) fn unsupported(domain: &str) -> &'static str {
+    match domain {
+        "com.microsoft.nchwc" => {
+            "onnxruntime optimized the model for one kind of processor; save it with the optimization level `ORT_ENABLE_EXTENDED`"
+        }
+        _ => "the operator is not supported",
+    }
+}
+
 /// Whether an operator only moves the elements of its first operand.
 pub(crate) fn moves(domain: &str, name: &str) -> bool {
     let operators = movement::OPERATORS.iter();

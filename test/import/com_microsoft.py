@@ -77,6 +77,7 @@ case("FusedConv without an activation", [node("FusedConv", "x w b", "y", domain=
 case("FusedConv of another sum", [node("FusedConv", "x w b z", "y", domain=MICROSOFT)], {"x": image, "z": reals(1, 4, 3, 1)}, by_pixel,
      refused="the extents of the result and of the added tensor must be equal, but are 3 and 1")
 case("FusedConv and an unknown function", [node("FusedConv", "x w b", "y", domain=MICROSOFT, activation="Exp")], {"x": image}, by_pixel, refused='the activation "Exp" is not supported')
+case("an operator for one processor", [node("Conv", "x w b", "y", domain=MICROSOFT + ".nchwc")], {"x": image}, by_pixel, refused="save it with the optimization level `ORT_ENABLE_EXTENDED`")
 case("FusedConv without a parameter", [node("FusedConv", "x w b", "y", domain=MICROSOFT, activation="Clip", activation_params=[1.])], {"x": image}, by_pixel,
      refused='the parameter "max" of the activation "Clip" is missing')
 whole_image = {"expected": np.ones((1, 5, 5, 2), np.float32) * np.float32(1.5), "x": np.ones((1, 5, 5, 2), np.float32), "z": np.full((1, 5, 5, 2), -.5, np.float32)}
