@@ -7,7 +7,7 @@
 //!
 //! Requires: tensors with static extents. Each part of the concatenation must be a `tensor.extract_slice`, or a `linalg.generic`
 //! that copies a tensor or such a slice; the parts must divide one dimension of the result, and one dimension of the tensor in
-//! the same way. Guarantees: the concatenation is unused.
+//! the same way. Guarantees: a replaced concatenation is unused; `canonicalize` erases it.
 
 use crate::extents::bounds::Slice;
 use crate::ir::generic::{Access, LoopNest, all_loops, copy_of};
@@ -27,7 +27,7 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         for op in named(root, ops::tensor::INSERT_SLICE).into_iter().rev() {
-            let Some(last) = InsertSlice::cast(op).filter(|last| !is_continued(*last)) else {
+            let Some(last) = InsertSlice::cast(op).filter(|last| is_last(*last)) else {
                 continue;
             };
             if let Some(Access(tensor, subscripts)) = merged(last) {
@@ -44,15 +44,15 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Whether the only user of an insertion's result is another insertion into it.
-fn is_continued(insertion: InsertSlice) -> bool {
+/// Whether an insertion is the last one of its chain: its result has users, and none of them inserts into it.
+fn is_last(insertion: InsertSlice) -> bool {
     let Ok(result) = insertion.op().result(0).map(Value::from) else {
         return false;
     };
-    match ir::users(result).as_slice() {
-        [user] => InsertSlice::cast(*user).is_some_and(|next| next.destination() == Ok(result)),
-        _ => false,
-    }
+    let users = ir::users(result);
+    let continues =
+        |user: &OperationRef| InsertSlice::cast(*user).is_some_and(|next| next.destination() == Ok(result));
+    !users.is_empty() && !users.iter().any(continues)
 }
 
 /// The tensor whose slices a chain of insertions concatenates, and its subscripts for the dimensions of the result; `last` is

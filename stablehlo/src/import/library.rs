@@ -12,7 +12,7 @@ use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::Sink;
+use skript_frontend::diagnostics::{Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::source_files::load_text;
 use skript_passes::emit::emit;
@@ -134,7 +134,7 @@ impl Invocation<'_> {
     /// Composes the operator for these tensors and lowers it to `linalg`.
     ///
     /// # Errors
-    /// Fails with the first error of the composer if the operator does not support the tensors.
+    /// Fails with the first error in the text if the operator does not support the tensors.
     fn lowered<'c>(
         &self,
         source: &SourceOp<'c, '_>,
@@ -153,8 +153,10 @@ impl Invocation<'_> {
         let numbers = Numbers { real, ..Numbers::default() };
         let options = ComposeOptions { numbers, ..ComposeOptions::default() };
         let Some(model) = compose(&program, &options, &limits, &mut sink) else {
-            let first = sink.into_sorted().into_iter().next().map(|d| d.message);
-            let reason = first.ok_or("internal compiler error: the composer failed without a reason")?;
+            let first = sink.into_sorted().into_iter().find(|d| d.severity == Severity::Error);
+            let reason = first
+                .map(|d| d.message)
+                .ok_or("internal compiler error: the composer failed without a reason")?;
             return Err(format!("is not supported for tensors of these shapes: {reason}").into());
         };
         let context = ir::context::of(source.op);

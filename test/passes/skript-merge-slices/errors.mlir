@@ -58,3 +58,31 @@ func.func @other_copies(%x: tensor<2x3x3xf32>, %d: tensor<2x?xf32>, %n: index) -
   %c1 = tensor.insert_slice %s1 into %c0[1, 0] [1, %n] [1, 1] : tensor<?xf32> into tensor<2x?xf32>
   return %a1, %b1, %c1 : tensor<2x3x3xf32>, tensor<2x3x3xf32>, tensor<2x?xf32>
 }
+
+#diagonal = affine_map<(i) -> (i, i)>
+#index = affine_map<(i) -> (i)>
+#scalar = affine_map<(i) -> (0, 0)>
+
+// A diagonal, and an element that is repeated.
+// CHECK-LABEL:   func.func @other_subscripts
+// CHECK-COUNT-4: tensor.insert_slice
+func.func @other_subscripts(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %space = tensor.empty() : tensor<2xf32>
+  %result = tensor.empty() : tensor<2x2xf32>
+  %0 = linalg.generic {indexing_maps = [#diagonal, #index], iterator_types = ["parallel"]}
+    ins(%x : tensor<2x2xf32>) outs(%space : tensor<2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<2xf32>
+  %1 = linalg.generic {indexing_maps = [#scalar, #index], iterator_types = ["parallel"]}
+    ins(%x : tensor<2x2xf32>) outs(%space : tensor<2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<2xf32>
+  %second = tensor.extract_slice %x[1, 0] [1, 2] [1, 1] : tensor<2x2xf32> to tensor<2xf32>
+  %a0 = tensor.insert_slice %0 into %result[0, 0] [1, 2] [1, 1] : tensor<2xf32> into tensor<2x2xf32>
+  %a1 = tensor.insert_slice %second into %a0[1, 0] [1, 2] [1, 1] : tensor<2xf32> into tensor<2x2xf32>
+  %b0 = tensor.insert_slice %1 into %result[0, 0] [1, 2] [1, 1] : tensor<2xf32> into tensor<2x2xf32>
+  %b1 = tensor.insert_slice %second into %b0[1, 0] [1, 2] [1, 1] : tensor<2xf32> into tensor<2x2xf32>
+  return %a1, %b1 : tensor<2x2xf32>, tensor<2x2xf32>
+}

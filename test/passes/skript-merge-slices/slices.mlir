@@ -79,3 +79,29 @@ func.func @transposed(%x: tensor<3x2x4xf32>) -> tensor<4x3x2xf32> {
   %3 = tensor.insert_slice %1 into %2[0, 0, 1] [4, 3, 1] [1, 1, 1] : tensor<4x3xf32> into tensor<4x3x2xf32>
   return %3 : tensor<4x3x2xf32>
 }
+
+#at = affine_map<(i) -> (1, i)>
+#vector = affine_map<(i) -> (i)>
+
+// A part of a slice, and an intermediate tensor that has another user.
+// CHECK-LABEL: func.func @subscripts
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<3x4xf32>
+// CHECK-COUNT-2: tensor.insert_slice
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         return %[[X]], %{{.+}} :
+func.func @subscripts(%x: tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %space = tensor.empty() : tensor<4xf32>
+  %result = tensor.empty() : tensor<3x4xf32>
+  %first = tensor.extract_slice %x[0, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
+  %second = tensor.extract_slice %x[1, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
+  %end = tensor.extract_slice %x[1, 0] [2, 4] [1, 1] : tensor<3x4xf32> to tensor<2x4xf32>
+  %last = linalg.generic {indexing_maps = [#at, #vector], iterator_types = ["parallel"]}
+    ins(%end : tensor<2x4xf32>) outs(%space : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<4xf32>
+  %0 = tensor.insert_slice %first into %result[0, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+  %1 = tensor.insert_slice %second into %0[1, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+  %2 = tensor.insert_slice %last into %1[2, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+  return %2, %1 : tensor<3x4xf32>, tensor<3x4xf32>
+}
