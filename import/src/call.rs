@@ -440,6 +440,16 @@ pub fn equal(what: &str, a: &Extent, b: &Extent) -> Ruled<()> {
     }
 }
 
+/// The quotient of an extent and a positive number. Refuses static extents that are not multiples of the number.
+pub fn quotient(what: &str, extent: &Extent, divisor: i64) -> Ruled<Extent> {
+    match extent.value() {
+        Some(n) if n % divisor != 0 => {
+            Err(Reason(format!("{what} must be a multiple of {divisor}, but is {n}")))
+        }
+        _ => extent.over(&Extent::from(divisor)).ok_or_else(overflow),
+    }
+}
+
 /// The product of extents.
 pub fn product(extents: &[Extent]) -> Ruled<Extent> {
     Extent::product(extents).ok_or_else(overflow)

@@ -4,7 +4,7 @@
 use super::elementwise::converted;
 use super::movement::{joined, reshaped, transposed};
 use super::{Operator, operator};
-use crate::call::{Call, broadcast, fixed, product, supported_type};
+use crate::call::{Call, broadcast, fixed, product, quotient, supported_type};
 use crate::extent::Extent;
 use crate::literals::{extent_list, real_text};
 use crate::refusal::{Ruled, overflow};
@@ -45,8 +45,7 @@ fn linear(c: &mut Call) -> Ruled<()> {
     // The order of dimensions is steps, batch, heads, features.
     let (batch, steps) = (q.extent(0), q.extent(1));
     let by_steps = |c: &mut Call, x: &Value, heads: i64| -> Ruled<Value> {
-        let size = x.extent(2).over(&Extent::from(heads));
-        let size = size.ok_or_else(overflow)?;
+        let size = quotient("the number of features of all heads", &x.extent(2), heads)?;
         let shape = vec![x.extent(0), x.extent(1), Extent::from(heads), size];
         let split = reshaped(c, x, shape);
         Ok(transposed(c, &split, &[1, 0, 2, 3]))
@@ -110,7 +109,7 @@ pub(super) fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
     if count < 1 {
         return Err("the number of heads is missing".into());
     }
-    let size = x.extent(2).over(&Extent::from(count)).ok_or_else(overflow)?;
+    let size = quotient("the number of features of all heads", &x.extent(2), count)?;
     let split = reshaped(c, x, vec![x.extent(0), x.extent(1), Extent::from(count), size]);
     Ok(transposed(c, &split, &[0, 2, 1, 3]))
 }

@@ -5,11 +5,10 @@ use skript_tensor::ElementType;
 
 use super::movement::parts;
 use super::{Operator, microsoft, operator};
-use crate::call::{Call, broadcast, supported_type};
+use crate::call::{Call, broadcast, quotient, supported_type};
 use crate::evaluate;
-use crate::extent::Extent;
 use crate::literals::{float_text, real_text};
-use crate::refusal::{Reason, Ruled, overflow};
+use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
 use crate::value::{Value, is_real, spelled, width};
 
@@ -255,7 +254,7 @@ fn bias_split_gelu(c: &mut Call) -> Ruled<()> {
     let (x, bias) = (c.real(0)?, c.real(1)?);
     let x = c.binary("math.add", &x, &bias)?;
     let at = x.rank().checked_sub(1).ok_or("the input is a scalar")?;
-    let half = x.extent(at).over(&Extent::from(2)).ok_or_else(overflow)?;
+    let half = quotient("the number of features", &x.extent(at), 2)?;
     let halves = parts(c, &x, at, &[half.clone(), half]);
     let [a, gate] = halves.as_slice() else {
         return Err("internal compiler error: the features do not have two halves".into());

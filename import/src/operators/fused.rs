@@ -6,12 +6,12 @@ use skript_tensor::ElementType;
 use super::attention::{
     AttentionOptions, RotatedFeatures, VisibleKeys, at_positions, attended, flattened, heads, rotated,
 };
-use super::movement::{expanded, joined, parts, reshaped, stacked, unsqueezed};
+use super::movement::{agreed, expanded, joined, parts, reshaped, stacked, unsqueezed};
 use super::{Operator, microsoft};
-use crate::call::Call;
+use crate::call::{Call, equal, quotient};
 use crate::extent::Extent;
-use crate::literals::float_text;
-use crate::refusal::{Ruled, overflow};
+use crate::literals::{float_text, list};
+use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::marked;
 use crate::value::Value;
 
@@ -29,23 +29,46 @@ pub const OPERATORS: &[Operator] = &[
 /// Refuses operands that would affect the result but are not supported.
 fn without(c: &Call, operands: &[(usize, &str)]) -> Ruled<()> {
     match operands.iter().find(|(at, _)| c.optional(*at).is_some()) {
-        Some((_, what)) => Err(crate::refusal::Reason(format!("{what} is not supported"))),
+        Some((_, what)) => Err(Reason(format!("{what} is not supported"))),
         None => Ok(()),
     }
 }
 
-/// Converts a mask of keys to a bias of the scores. The mask has an int for each key of each batch item, also for each query, or the
-/// positions at which the keys of each batch item end, and optionally those at which they begin.
-fn key_bias(c: &mut Call, mask: &Value, keys: &Value) -> Ruled<Value> {
-    if !mask.is_int() {
-        return Err("the mask is not a tensor of ints".into());
-    }
+/// The masks of an attention.
+struct Masks {
+    /// A mask of the keys.
+    keys: Option<Value>,
+    /// A bias of the scores.
+    scores: Option<Value>,
+    /// Whether a mask of the keys with one int for each batch item, or with ends and begins, is allowed.
+    has_short_forms: bool,
+}
+
+/// Converts a mask of keys to a bias of the scores, which have this shape. The mask has an int for each key of each batch item, also for
+/// each query, or the positions at which the keys of each batch item end, and optionally those at which they begin.
+fn key_bias(
+    c: &mut Call,
+    mask: &Value,
+    element: ElementType,
+    scores: [&Extent; 3],
+    short: bool,
+) -> Ruled<Value> {
+    let [batch, steps, keys] = scores;
     match mask.rank() {
-        1 => length_bias(c, mask, keys),
+        1 => length_bias(c, mask, element, (batch, keys), short),
         rank @ (2 | 3) => {
+            equal("the batch and the first extent of the mask", batch, &mask.extent(0))?;
+            let mut mask = agreed(c, mask, 0, batch)?;
+            if rank == 3 {
+                equal("the number of queries and the second extent of the mask", steps, &mask.extent(1))?;
+                mask = agreed(c, &mask, 1, steps)?;
+            }
+            let what = "the number of keys, including those of the past, and the last extent of the mask";
+            equal(what, keys, &mask.extent(rank - 1))?;
+            let mask = agreed(c, &mask, rank - 1, keys)?;
             let filter = [("filter", float_text(c.float("mask_filter_value", -10000.0)))];
-            let kind = (keys.element, mask.shape.clone());
-            let added = c.call("onnx.key_bias", &filter, &[mask.into()], kind);
+            let kind = (element, mask.shape.clone());
+            let added = c.call("onnx.key_bias", &filter, &[(&mask).into()], kind);
             Ok(unsqueezed(c, &added, if rank == 2 { &[1, 2] } else { &[1] }))
         }
         _ => Err("a mask of rank 4 is not supported".into()),
@@ -53,40 +76,66 @@ fn key_bias(c: &mut Call, mask: &Value, keys: &Value) -> Ruled<Value> {
 }
 
 /// A bias of the scores that masks keys beyond the ends, and optionally keys before the beginnings.
-fn length_bias(c: &mut Call, positions: &Value, keys: &Value) -> Ruled<Value> {
-    let (batch, count) = (keys.extent(0), keys.extent(2));
+fn length_bias(
+    c: &mut Call,
+    positions: &Value,
+    element: ElementType,
+    (batch, keys): (&Extent, &Extent),
+    may_begin: bool,
+) -> Ruled<Value> {
     let twice = batch.times(&Extent::from(2)).ok_or_else(overflow)?;
-    let (ends, begins) = if positions.extent(0) == twice {
+    let (ends, begins) = if may_begin && positions.extent(0) == twice {
         let split = parts(c, positions, 0, &[batch.clone(), batch.clone()]);
         let [ends, begins] = split.as_slice() else {
             return Err("internal compiler error: the mask does not have two parts".into());
         };
         (ends.clone(), Some(begins.clone()))
     } else {
-        crate::call::equal("the batch and the number of lengths in the mask", &batch, &positions.extent(0))?;
-        (positions.clone(), None)
+        equal("the batch and the number of lengths in the mask", batch, &positions.extent(0))?;
+        (agreed(c, positions, 0, batch)?, None)
     };
     let filter = float_text(c.float("mask_filter_value", -10000.0));
-    let attributes = [("count", marked(&count)), ("filter", filter)];
-    let kind = (keys.element, vec![batch, count]);
+    let attributes = [("count", marked(keys)), ("filter", filter)];
+    let kind = (element, vec![batch.clone(), keys.clone()]);
     let bias = c.call("onnx.length_bias", &attributes, &[(&ends).into(), begins.as_ref().into()], kind);
     Ok(unsqueezed(c, &bias, &[1, 2]))
 }
 
-/// The sum of an optional mask of keys and an optional bias of scores.
-fn mask(
-    c: &mut Call,
-    mask_of_keys: Option<Value>,
-    scores: Option<Value>,
-    keys: &Value,
-) -> Ruled<Option<Value>> {
-    // A mask with one key for each batch item has no effect.
-    let given = mask_of_keys.filter(|mask| mask.rank() != 2 || !mask.extent(1).is(1));
-    let key_bias = given.map(|mask| key_bias(c, &mask, keys)).transpose()?;
-    Ok(match (key_bias, scores) {
-        (Some(a), Some(b)) => Some(c.binary("math.add", &a, &b)?),
-        (a, b) => a.or(b),
-    })
+/// The sum of an optional mask of keys and an optional bias of scores, for these queries and keys.
+fn mask(c: &mut Call, masks: Masks, q: &Value, k: &Value) -> Ruled<Option<Value>> {
+    let (batch, steps, keys) = (q.extent(0), q.extent(2), k.extent(2));
+    let mut sum = None;
+    if let Some(mask) = masks.keys {
+        if !mask.is_int() {
+            return Err("the mask is not a tensor of ints".into());
+        }
+        // Attention ignores a mask with one element for each batch item.
+        let is_ignored = masks.has_short_forms && mask.rank() == 2 && mask.extent(1).is(1);
+        if !is_ignored {
+            let shape = [&batch, &steps, &keys];
+            sum = Some(key_bias(c, &mask, q.element, shape, masks.has_short_forms)?);
+        } else if !mask.extent(0).is(1) {
+            equal("the batch and the first extent of the mask", &batch, &mask.extent(0))?;
+        }
+    }
+    if let Some(scores) = masks.scores {
+        if scores.rank() != 4 {
+            return Err("the bias of the scores does not have rank 4".into());
+        }
+        equal("the number of queries and the third extent of the bias", &steps, &scores.extent(2))?;
+        equal(
+            "the number of keys, including those of the past, and the last extent of the bias",
+            &keys,
+            &scores.extent(3),
+        )?;
+        let scores = agreed(c, &scores, 2, &steps)?;
+        let scores = agreed(c, &scores, 3, &keys)?;
+        sum = Some(match sum {
+            Some(bias) => c.binary("math.add", &bias, &scores)?,
+            None => scores,
+        });
+    }
+    Ok(sum)
 }
 
 /// The scale of scores; 0 in the model means the default.
@@ -121,21 +170,29 @@ fn attention(c: &mut Call) -> Ruled<()> {
 /// The numbers of features of queries, keys and values in a packed projection.
 fn projected_sizes(c: &Call, all: &Extent) -> Ruled<Vec<Extent>> {
     match c.ints("qkv_hidden_sizes").as_deref() {
-        None | Some([]) => Ok(vec![all.over(&Extent::from(3)).ok_or_else(overflow)?; 3]),
+        None | Some([]) => Ok(vec![quotient("the number of features of the projection", all, 3)?; 3]),
         Some(given @ [q, k, v]) => {
+            if given.iter().any(|size| *size < 1) {
+                return Err(Reason(format!(
+                    "`qkv_hidden_sizes` is {}, but sizes must be positive",
+                    list(given)
+                )));
+            }
+            if q != k {
+                return Err(Reason(format!(
+                    "`qkv_hidden_sizes` is {}, but queries and keys must have the same size",
+                    list(given)
+                )));
+            }
             let sum = q.checked_add(*k).and_then(|sum| sum.checked_add(*v)).ok_or_else(overflow)?;
-            crate::call::equal(
-                "the features of the projection and the sum of `qkv_hidden_sizes`",
-                all,
-                &sum.into(),
-            )?;
+            equal("the features of the projection and the sum of `qkv_hidden_sizes`", all, &sum.into())?;
             Ok(given.iter().map(|size| Extent::from(*size)).collect())
         }
         Some(_) => Err("`qkv_hidden_sizes` does not have three sizes".into()),
     }
 }
 
-/// Sets the attention of a packed projection to queries, keys and values, and the present state.
+/// Sets the results of an attention whose queries, keys and values are packed in `all`.
 pub(super) fn self_attention(
     c: &mut Call,
     all: &Value,
@@ -145,7 +202,7 @@ pub(super) fn self_attention(
 ) -> Ruled<()> {
     for name in ["do_rotary", "past_present_share_buffer"] {
         if c.flag(name, false) {
-            return Err(crate::refusal::Reason(format!("`{name}` is not supported")));
+            return Err(Reason(format!("`{name}` is not supported")));
         }
     }
     let sizes = projected_sizes(c, &all.extent(2))?;
@@ -159,7 +216,7 @@ pub(super) fn self_attention(
     let options = AttentionOptions {
         scale: scale(c),
         cap: 0.0,
-        mask: mask(c, keys, scores, &k)?,
+        mask: mask(c, Masks { keys, scores, has_short_forms: true }, q, &k)?,
         visible: visible(c, offset),
     };
     let all = attended(c, q, &k, &v, options)?;
@@ -231,7 +288,7 @@ fn multi_head(c: &mut Call) -> Ruled<()> {
     let options = AttentionOptions {
         scale: scale(c),
         cap: 0.0,
-        mask: mask(c, keys, scores, &k)?,
+        mask: mask(c, Masks { keys, scores, has_short_forms: false }, &q, &k)?,
         visible: visible(c, past),
     };
     let all = attended(c, &q, &k, &v, options)?;
@@ -250,8 +307,8 @@ fn packed_heads(c: &mut Call) -> Ruled<[Value; 3]> {
     if let (Some(k), Some(v)) = (c.optional(1), c.optional(2)) {
         return Ok([heads(c, &x, count)?, heads(c, &k, kv_count)?, heads(c, &v, kv_count)?]);
     }
-    let all = Extent::from(count.saturating_add(kv_count.saturating_mul(2)));
-    let size = x.extent(2).over(&all).ok_or_else(overflow)?;
+    let all = count.saturating_add(kv_count.saturating_mul(2));
+    let size = quotient("the number of packed features", &x.extent(2), all)?;
     let wide = |n: i64| size.times(&Extent::from(n)).ok_or_else(overflow);
     let sizes = [wide(count)?, wide(kv_count)?, wide(kv_count)?];
     let split = parts(c, &x, 2, &sizes);
@@ -273,7 +330,7 @@ fn group_query(c: &mut Call) -> Ruled<()> {
     )?;
     for name in ["smooth_softmax", "qk_output"] {
         if c.int(name, 0) > 0 {
-            return Err(crate::refusal::Reason(format!("`{name}` is not supported")));
+            return Err(Reason(format!("`{name}` is not supported")));
         }
     }
     let total = c.extents(6, "the total length of the sequence")?;
