@@ -4,7 +4,7 @@
 use skript_tensor::ElementType;
 
 use super::activation::{activated, parameters};
-use super::movement::{channels_first, channels_last};
+use super::movement::of_channels;
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, equal, fixed};
 use crate::extent::Extent;
@@ -253,15 +253,9 @@ fn conv(c: &mut Call) -> Ruled<()> {
 
 /// A convolution, the sum with another tensor, and an activation function. With `is_last`, the last dimension has the channels.
 fn fused_conv(c: &mut Call, is_last: bool) -> Ruled<()> {
-    let (mut x, w) = (c.real(0)?, c.real(1)?);
-    if is_last {
-        x = channels_first(c, &x);
-    }
+    let (x, w) = (c.real(0)?, c.real(1)?);
     let bias = c.optional(2);
-    let mut y = conv_of(c, "nn.conv", &x, &w, bias.as_ref(), x.element)?;
-    if is_last {
-        y = channels_last(c, &y);
-    }
+    let mut y = of_channels(c, &x, is_last, |c, x| conv_of(c, "nn.conv", x, &w, bias.as_ref(), x.element))?;
     if let Some(added) = c.optional(3) {
         if added.rank() != y.rank() {
             return Err("the added tensor does not have the shape of the result".into());

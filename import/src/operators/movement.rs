@@ -292,22 +292,22 @@ pub(super) fn zeros(c: &mut Call, element: ElementType, shape: Vec<Extent>) -> V
     c.call("onnx.fill", &attributes, &[], (element, shape))
 }
 
-/// Moves the channels from the last dimension to the second one.
-pub(super) fn channels_first(c: &mut Call, x: &Value) -> Value {
-    let mut perm: Vec<usize> = (0..x.rank()).collect();
-    if let Some(moved) = perm.get_mut(1..).filter(|moved| !moved.is_empty()) {
-        moved.rotate_right(1);
+/// Applies `of` to `x` with its channels in the second dimension. With `is_last`, `x` and the result have them in the last dimension.
+pub(super) fn of_channels(
+    c: &mut Call,
+    x: &Value,
+    is_last: bool,
+    of: impl FnOnce(&mut Call, &Value) -> Ruled<Value>,
+) -> Ruled<Value> {
+    if !is_last || x.rank() < 2 {
+        return of(c, x);
     }
-    transposed(c, x, &perm)
-}
-
-/// Moves the channels from the second dimension to the last one.
-pub(super) fn channels_last(c: &mut Call, x: &Value) -> Value {
-    let mut perm: Vec<usize> = (0..x.rank()).collect();
-    if let Some(moved) = perm.get_mut(1..).filter(|moved| !moved.is_empty()) {
-        moved.rotate_left(1);
-    }
-    transposed(c, x, &perm)
+    let spatial = 1..x.rank() - 1;
+    let first: Vec<usize> = [0, x.rank() - 1].into_iter().chain(spatial).collect();
+    let x = transposed(c, x, &first);
+    let y = of(c, &x)?;
+    let last: Vec<usize> = [0].into_iter().chain(2..y.rank()).chain([1]).collect();
+    Ok(transposed(c, &y, &last))
 }
 
 /// Stacks tensors along a new dimension.

@@ -4,7 +4,7 @@
 use skript_tensor::ElementType;
 
 use super::convolution::{Window, enlarged, spatial, window};
-use super::movement::{channels_first, channels_last, empty};
+use super::movement::{empty, of_channels};
 use super::{Operator, microsoft, operator};
 use crate::call::Call;
 use crate::extent::Extent;
@@ -110,9 +110,7 @@ fn max_pooled(c: &mut Call, x: &Value) -> Ruled<Value> {
 /// Max pooling of a tensor whose channels are the last dimension.
 fn max_pool_of_pixels(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let x = channels_first(c, &x);
-    let y = max_pooled(c, &x)?;
-    let y = channels_last(c, &y);
+    let y = of_channels(c, &x, true, max_pooled)?;
     c.set(0, y);
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use skript_tensor::ElementType;
 
-use super::movement::{channels_first, channels_last, reshaped, unsqueezed};
+use super::movement::{of_channels, reshaped, unsqueezed};
 use super::{Operator, operator};
 use crate::call::{Call, Type, axis, supported_type};
 use crate::refusal::{Reason, Ruled};
@@ -227,23 +227,19 @@ pub(super) fn conv(c: &mut Call) -> Ruled<()> {
         }
     }
     let rank = x.rank();
-    let mut x = centred(c, &x, &x_zero, 0)?;
-    if is_last {
-        x = channels_first(c, &x);
-    }
-    let w = centred(c, &w, &w_zero, 0)?;
-    let mut sum = super::convolution::conv_of(c, "onnx.conv_ints", &x, &w, None, ElementType::I64)?;
-    if let Some(bias) = c.optional(8) {
-        let bias = c.retyped(&bias, ElementType::I64);
-        let bias = aligned(c, &bias, rank, 1)?;
-        sum = c.binary("math.add", &sum, &bias)?;
-    }
-    let w_scale = aligned(c, &w_scale, rank, 1)?;
-    let [x_scale, y_scale, y_zero] = [&x_scale, &y_scale, &y_zero].map(|v| reshaped(c, v, Vec::new()));
-    let mut y = rescaled(c, &sum, (&x_scale, &w_scale), (&y_scale, &y_zero))?;
-    if is_last {
-        y = channels_last(c, &y);
-    }
+    let x = centred(c, &x, &x_zero, 0)?;
+    let y = of_channels(c, &x, is_last, |c, x| {
+        let w = centred(c, &w, &w_zero, 0)?;
+        let mut sum = super::convolution::conv_of(c, "onnx.conv_ints", x, &w, None, ElementType::I64)?;
+        if let Some(bias) = c.optional(8) {
+            let bias = c.retyped(&bias, ElementType::I64);
+            let bias = aligned(c, &bias, rank, 1)?;
+            sum = c.binary("math.add", &sum, &bias)?;
+        }
+        let w_scale = aligned(c, &w_scale, rank, 1)?;
+        let [x_scale, y_scale, y_zero] = [&x_scale, &y_scale, &y_zero].map(|v| reshaped(c, v, Vec::new()));
+        rescaled(c, &sum, (&x_scale, &w_scale), (&y_scale, &y_zero))
+    })?;
     c.set(0, y);
     Ok(())
 }

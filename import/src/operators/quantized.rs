@@ -3,7 +3,7 @@
 
 use skript_tensor::{ElementType, Tensor};
 
-use super::movement::{channels_first, channels_last, joined, reshaped, transposed};
+use super::movement::{joined, of_channels, reshaped, transposed};
 use super::pooling::average_pooled;
 use super::product::{product_of, product_of_ints};
 use super::quantize::{conv, dequantize, limited, quantize, quantized};
@@ -31,10 +31,10 @@ pub const OPERATORS: &[Operator] = &[
         })
     }),
     microsoft("QLinearGlobalAveragePool", "`onnx.dequantize`, `math.mean_reduce`, `onnx.quantize`", |c| {
-        unary(c, &|c, x| of_channels(c, x, &mean))
+        unary_of_channels(c, mean)
     }),
     microsoft("QLinearAveragePool", "`onnx.dequantize`, `nn.avg_pool`, `onnx.quantize`", |c| {
-        unary(c, &|c, x| of_channels(c, x, &average_pooled))
+        unary_of_channels(c, average_pooled)
     }),
     microsoft("QLinearReduceMean", "`onnx.dequantize`, `math.mean_reduce`, `onnx.quantize`", |c| {
         unary(c, &reduced_mean)
@@ -106,15 +106,11 @@ fn unary(c: &mut Call, of: &dyn Fn(&mut Call, &Value) -> Ruled<Value>) -> Ruled<
     Ok(())
 }
 
-/// Computes a function of a tensor whose second dimension has the channels; with `channels_last`, the last dimension has them in the
-/// operand and the result of the node.
-fn of_channels(c: &mut Call, x: &Value, of: &dyn Fn(&mut Call, &Value) -> Ruled<Value>) -> Ruled<Value> {
-    if !c.flag("channels_last", false) {
-        return of(c, x);
-    }
-    let x = channels_first(c, x);
-    let y = of(c, &x)?;
-    Ok(channels_last(c, &y))
+/// As [`unary`], but `of` is applied to a tensor with its channels in the second dimension; with the attribute `channels_last`, operand and
+/// result of the node have them in the last.
+fn unary_of_channels(c: &mut Call, of: impl Fn(&mut Call, &Value) -> Ruled<Value>) -> Ruled<()> {
+    let is_last = c.flag("channels_last", false);
+    unary(c, &|c, x| of_channels(c, x, is_last, &of))
 }
 
 fn mean(c: &mut Call, x: &Value) -> Ruled<Value> {
