@@ -8,13 +8,25 @@ use crate::proto::AttributeProto;
 use crate::refusal::{Reason, Ruled};
 use crate::value::Value;
 
-/// The ONNX operators that are activation functions, with the attributes that they require.
-const FUNCTIONS: [(&str, &[&str]); 13] = [
-    ("Celu", &["alpha"]),
+/// An activation function: the name of its ONNX operator, and the attributes that are its parameters.
+pub(super) type Function = (&'static str, &'static [&'static str]);
+
+/// The functions of convolutions in onnxruntime.
+pub(super) const OF_CONVOLUTIONS: &[Function] = &[
     ("Clip", &["min", "max"]),
-    ("Elu", &["alpha"]),
     ("HardSigmoid", &["alpha", "beta"]),
     ("HardSwish", &[]),
+    ("LeakyRelu", &["alpha"]),
+    ("Relu", &[]),
+    ("Sigmoid", &[]),
+    ("Tanh", &[]),
+];
+
+/// The functions of matrix products in onnxruntime.
+pub(super) const OF_PRODUCTS: &[Function] = &[
+    ("Celu", &["alpha"]),
+    ("Elu", &["alpha"]),
+    ("HardSigmoid", &["alpha", "beta"]),
     ("LeakyRelu", &["alpha"]),
     ("Relu", &[]),
     ("Selu", &["alpha", "gamma"]),
@@ -28,31 +40,39 @@ const FUNCTIONS: [(&str, &[&str]); 13] = [
 /// An operator set in which the limits of `Clip` are attributes.
 const OPSET: i64 = 10;
 
-/// The attributes of the activation function of this node, in the order of onnxruntime's parameters.
-pub(super) fn parameters(c: &Call) -> &'static [&'static str] {
-    let name = c.string("activation", "");
-    FUNCTIONS.iter().find(|(known, _)| *known == name).map_or(&[], |(_, parameters)| parameters)
-}
-
-/// Applies the activation function that the attribute `activation` names; the operand is unchanged without the attribute.
-pub(super) fn activated(c: &mut Call, x: Value, floats: &[(&str, f32)]) -> Ruled<Value> {
+/// The activation function that the attribute `activation` names; `None` without the attribute.
+pub(super) fn function(c: &Call, functions: &[Function]) -> Ruled<Option<Function>> {
     let name = c.string("activation", "");
     if name.is_empty() {
-        return Ok(x);
+        return Ok(None);
     }
-    let rule = super::find("", &name).filter(|_| FUNCTIONS.iter().any(|(known, _)| *known == name));
-    let rule = rule.ok_or_else(|| Reason(format!("the activation {name:?} is not supported")))?;
-    if let Some(missing) = parameters(c).iter().find(|p| floats.iter().all(|(given, _)| given != *p)) {
-        return Err(Reason(format!("the parameter {missing:?} of the activation {name:?} is missing")));
+    let function = functions.iter().find(|(known, _)| *known == name);
+    let function = function.ok_or_else(|| Reason(format!("the activation {name:?} is not supported")))?;
+    Ok(Some(*function))
+}
+
+/// Applies an activation function with these values of its parameters.
+pub(super) fn activated(
+    c: &mut Call,
+    x: Value,
+    (name, parameters): Function,
+    values: &[f32],
+) -> Ruled<Value> {
+    if values.len() != parameters.len() {
+        let (count, given) = (parameters.len(), values.len());
+        return Err(Reason(format!(
+            "the number of parameters of the activation {name:?} must be {count}, but is {given}"
+        )));
     }
-    let attribute = |(name, f): &(&str, f32)| AttributeProto {
+    let rule = super::find("", name).ok_or("internal compiler error: the activation is unknown")?;
+    let attribute = |(name, value): (&&str, &f32)| AttributeProto {
         name: (*name).to_owned(),
-        f: *f,
+        f: *value,
         ..AttributeProto::default()
     };
     let mut node = c.node.clone();
-    node.op_type = name;
-    node.attribute = floats.iter().map(attribute).collect();
+    name.clone_into(&mut node.op_type);
+    node.attribute = parameters.iter().zip(values).map(attribute).collect();
     let (inputs, mistyped) = (vec![Some(x)], RefCell::default());
     let mut call = Call { importer: c.importer, node, inputs, results: Vec::new(), opset: OPSET, mistyped };
     rule(&mut call)?;

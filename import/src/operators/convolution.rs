@@ -3,7 +3,7 @@
 
 use skript_tensor::ElementType;
 
-use super::activation::{activated, parameters};
+use super::activation::{OF_CONVOLUTIONS, activated, function};
 use super::movement::of_channels;
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, equal, fixed};
@@ -265,9 +265,10 @@ fn fused_conv(c: &mut Call, is_last: bool) -> Ruled<()> {
         }
         y = c.binary("math.add", &y, &added)?;
     }
-    let given = c.floats("activation_params").into_iter().flatten();
-    let floats: Vec<_> = parameters(c).iter().copied().zip(given).collect();
-    let y = activated(c, y, &floats)?;
+    if let Some(function) = function(c, OF_CONVOLUTIONS)? {
+        let values: Vec<f32> = c.floats("activation_params").into_iter().flatten().collect();
+        y = activated(c, y, function, &values)?;
+    }
     c.set(0, y);
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use skript_tensor::ElementType;
 
-use super::activation::activated;
+use super::activation::{OF_PRODUCTS, activated, function};
 use super::movement::{agreed, reshaped, transposed, unsqueezed};
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, broadcast, equal};
@@ -112,11 +112,21 @@ fn gemm(c: &mut Call) -> Ruled<()> {
 
 /// A general matrix product, followed by an activation function.
 fn fused_gemm(c: &mut Call) -> Ruled<()> {
-    let y = scaled_sum(c)?;
-    let names = [("activation_alpha", "alpha"), ("activation_beta", "beta"), ("activation_gamma", "gamma")];
-    let given = names.into_iter().filter(|(name, _)| c.has(name));
-    let floats: Vec<_> = given.map(|(name, of_function)| (of_function, c.float(name, 0.0))).collect();
-    let y = activated(c, y, &floats)?;
+    let mut y = scaled_sum(c)?;
+    if let Some(function) = function(c, OF_PRODUCTS)? {
+        let (name, parameters) = function;
+        let mut values = Vec::new();
+        for parameter in parameters {
+            let attribute = format!("activation_{parameter}");
+            if !c.has(&attribute) {
+                return Err(Reason(format!(
+                    "the attribute `{attribute}`, which the activation {name:?} requires, is missing"
+                )));
+            }
+            values.push(c.float(&attribute, 0.0));
+        }
+        y = activated(c, y, function, &values)?;
+    }
     c.set(0, y);
     Ok(())
 }
