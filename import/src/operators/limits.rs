@@ -52,7 +52,10 @@ const LIMITS: &[(&str, &str)] = &[
     ("Unique", "no bools"),
     ("Unsqueeze", "the axes are known at import"),
     ("Upsample", "as Resize"),
-    ("com.microsoft.Attention", "no masks of rank 4; no shared buffer of the past state"),
+    (
+        "com.microsoft.Attention",
+        "no masks of rank 4; no shared buffer of the past state; no `do_rotary`; a present state requires keys and values of one size",
+    ),
     ("com.microsoft.FusedConv", "as Conv"),
     ("com.microsoft.GroupQueryAttention", "the total length is known at import; no attention sinks"),
     ("com.microsoft.MatMulNBits", "2, 4 or 8 bits; weights are initializers; no group index"),
@@ -62,6 +65,10 @@ const LIMITS: &[(&str, &str)] = &[
     ("com.microsoft.QAttention", "as com.microsoft.Attention; a scalar scale and zero point of the input"),
     ("com.microsoft.QLinearAveragePool", "as AveragePool"),
     ("com.microsoft.QLinearConv", "as QLinearConv"),
+    (
+        "com.microsoft.QLinearSoftmax",
+        "results are divided by the scale; onnxruntime multiplies them by ⌊1 / scale⌋, so they may differ unless 1 / scale is an integer",
+    ),
     ("com.microsoft.RotaryEmbedding", "no packed batches"),
 ];
 

@@ -63,7 +63,11 @@ fn scalar(c: &mut Call, at: usize) -> Ruled<Value> {
     let value = c.input(at)?;
     match value.volume() {
         Some(1) => Ok(reshaped(c, &value, Vec::new())),
-        _ => Err("a scale or zero point for each channel is not supported here".into()),
+        Some(_) => Err("a scale or zero point for each channel is not supported here".into()),
+        None => Err(
+            "the number of scales or zero points must be static: pass static shapes of the inputs with `--input-shape`"
+                .into(),
+        ),
     }
 }
 
@@ -119,10 +123,9 @@ fn mean(c: &mut Call, x: &Value) -> Ruled<Value> {
 }
 
 fn reduced_mean(c: &mut Call, x: &Value) -> Ruled<Value> {
-    let axes = match c.ints("axes") {
-        Some(given) if !given.is_empty() => axes(&given, x.rank())?,
-        _ => (0..x.rank()).collect(),
-    };
+    let given = c.ints("axes").ok_or("the attribute `axes` is missing")?;
+    // As in the shape inference of onnxruntime, an empty list means all axes.
+    let axes = if given.is_empty() { (0..x.rank()).collect() } else { axes(&given, x.rank())? };
     Ok(over(c, x, &axes, c.flag("keepdims", true), "math.mean_reduce"))
 }
 
