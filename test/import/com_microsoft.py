@@ -125,6 +125,18 @@ def add_cases():
         for shapes in ({}, {key: ["b", "s"] for key in arrays if key != "q"}):
             case(f"EmbedLayerNormalization, {name}, {len(shapes)} dynamic", [node("EmbedLayerNormalization", names, "y n e", domain=MICROSOFT, epsilon=1e-5)], arrays,
                  {key: table for key, table in tables.items() if key in names}, shapes, outputs="y n e")
+    # Embeddings whose inputs contradict each other.
+    names = ["i", "k", "w", "p", "g", "scale", "shift", "m", "q"]
+    for name, changed, reason in (("mask", {"m": np.ones((3, 3), np.int32)}, "dimension 0 of the mask and the word ids must be equal, but are 3 and 2"),
+                                  ("segment ids", {"k": np.zeros((1, 4), np.int32)}, "dimension 0 of the segment ids and the word ids must be equal, but are 1 and 2"),
+                                  ("position ids", {"q": np.zeros((1, 3), np.int32)}, "the number of position ids and of words must be equal, but are 3 and 4"),
+                                  ("scale", {"scale": reals(1)}, "the columns of the embeddings and the extent of the scale must be equal, but are 8 and 1"),
+                                  ("segments", {"g": reals(2, 1)}, "the columns of the embeddings of words and segments must be equal, but are 8 and 1")):
+        arrays = {**embeddings, **tables, "q": rows, **changed}
+        case(f"EmbedLayerNormalization, wrong {name}", [node("EmbedLayerNormalization", names, "y n", domain=MICROSOFT)], {key: arrays[key] for key in ("i", "k", "m", "q")},
+             {key: arrays[key] for key in tables}, outputs="y n", refused=reason)
+    case("EmbedLayerNormalization, few positions", [node("EmbedLayerNormalization", ["i", "", "w", "p", "", "scale", "shift"], "y n", domain=MICROSOFT)], {"i": embeddings["i"]},
+         dict({key: tables[key] for key in ("w", "scale", "shift")}, p=reals(2, 8)), outputs="y n", refused="there are 4 words, but embeddings of 2 positions")
     bytes_of = {key: any_ints(np.uint8, *table.shape) for key, table in tables.items()}
     table_scales = {f"{key}_scale": np.float32(.01) * (1 + at) for at, key in enumerate(tables)}
     table_scales.update({f"{key}_zero": np.uint8(100 + at) for at, key in enumerate(tables)})
