@@ -107,7 +107,7 @@ pub(super) fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
         return Ok(x.clone());
     }
     if count < 1 {
-        return Err("the number of heads is missing".into());
+        return Err("the number of heads must be at least 1".into());
     }
     let size = quotient("the number of features of all heads", &x.extent(2), count)?;
     let split = reshaped(c, x, vec![x.extent(0), x.extent(1), Extent::from(count), size]);

@@ -302,7 +302,7 @@ fn packed_heads(c: &mut Call) -> Ruled<[Value; 3]> {
     let x = c.real(0)?;
     let (count, kv_count) = (c.int("num_heads", 0), c.int("kv_num_heads", 0));
     if count < 1 || kv_count < 1 {
-        return Err("the number of heads is missing".into());
+        return Err("the numbers of heads must be at least 1".into());
     }
     if let (Some(k), Some(v)) = (c.optional(1), c.optional(2)) {
         return Ok([heads(c, &x, count)?, heads(c, &k, kv_count)?, heads(c, &v, kv_count)?]);

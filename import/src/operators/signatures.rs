@@ -142,9 +142,13 @@ impl Signature {
             }
             let (first, expected) = *bound.entry(variable).or_insert((name, actual));
             if expected != actual {
-                problems.push(format!(
+                let problem = format!(
                     "its inputs `{first}` and `{name}` must have one type, but are {expected} and {actual}"
-                ));
+                );
+                // A node may read one value as several inputs.
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
             }
         }
         let unknown = attributes.iter().copied();
@@ -197,6 +201,14 @@ mod tests {
         // Inputs of mixed types.
         assert_eq!(problems("Loop", 13, &["i64", "bool", "f32", "i32"], &["body"]), "");
         assert_eq!(problems("Clip", 13, &["f32", "", "f32"], &[]), "");
+    }
+
+    #[test]
+    fn a_contradiction_is_described_once() {
+        let inputs = [("a", "i64"), ("b", "i32"), ("b", "i32")];
+        let inputs = inputs.map(|(name, element)| Some((name, element.to_owned())));
+        let problems = find("Concat", 13).unwrap().problems(&inputs, &["axis"]);
+        assert_eq!(problems, ["its inputs `a` and `b` must have one type, but are i64 and i32"]);
     }
 
     #[test]
