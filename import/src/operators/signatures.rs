@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn a_contradiction_is_described_once() {
-        let inputs = [("a", "i64"), ("b", "i32"), ("b", "i32")];
-        let inputs = inputs.map(|(name, element)| Some((name, element.to_owned())));
+        let inputs = [("a", "i64"), ("b", "i32"), ("b", "i32")]
+            .map(|(name, element)| Some((name, element.to_owned())));
         let problems = find("Concat", 13).unwrap().problems(&inputs, &["axis"]);
         assert_eq!(problems, ["its inputs `a` and `b` must have one type, but are i64 and i32"]);
     }

@@ -135,12 +135,9 @@ impl<'c: 'a, 'a> View<'c, 'a> {
 
     fn whole(tensor: Value<'c, 'a>) -> Option<Self> {
         let extents = types::extents(tensor.r#type())?;
-        let ranges = extents.iter().enumerate().map(|(d, size)| Range {
-            offset: 0,
-            size: *size,
-            dimension: (*size != 1).then_some(d),
-        });
-        let ranges = ranges.collect();
+        let range =
+            |(d, size): (usize, &i64)| Range { offset: 0, size: *size, dimension: (*size != 1).then_some(d) };
+        let ranges = extents.iter().enumerate().map(range).collect();
         Some(View { tensor, shape: extents, ranges })
     }
 
@@ -149,12 +146,12 @@ impl<'c: 'a, 'a> View<'c, 'a> {
         let shape = types::shape(op.result(0).ok()?.r#type());
         // The slice keeps the order of dimensions, and may drop dimensions of one index.
         let mut dimensions = shape.iter().enumerate().filter(|(_, extent)| **extent != 1).map(|(d, _)| d);
-        let ranges = slice.offsets.iter().zip(&slice.sizes).map(|(offset, size)| Range {
+        let range = |(offset, size): (&i64, &i64)| Range {
             offset: *offset,
             size: *size,
             dimension: if *size == 1 { None } else { dimensions.next() },
-        });
-        let ranges = ranges.collect();
+        };
+        let ranges = slice.offsets.iter().zip(&slice.sizes).map(range).collect();
         Some(View { tensor: op.operand(0).ok()?, shape, ranges })
     }
 
