@@ -352,9 +352,14 @@ fn lowering(options: &Options) -> Result<&'static Pipeline, CodegenError> {
 }
 
 fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
+    let context = ir::context::of(module.as_operation());
     stages.iter().try_for_each(|stage| {
         observer::begins(stage.name);
-        ir::run_pipeline(module, stage.name, &step::text(&stage.steps))
+        // In other stages, the locks of the context would only cost time.
+        context.enable_multi_threading(stage.is_parallel());
+        let result = ir::run_pipeline(module, stage.name, &step::text(&stage.steps));
+        context.enable_multi_threading(false);
+        result
     })
 }
 

@@ -22,6 +22,11 @@ impl Step {
         Step::Nested { anchor, steps: steps.into_iter().collect() }
     }
 
+    /// Whether the step contains steps for each operation with a name.
+    pub(crate) fn is_nested(&self) -> bool {
+        matches!(self, Step::Nested { .. })
+    }
+
     /// The step with an option. Nested steps have no options.
     #[must_use]
     pub(crate) fn with(self, name: &'static str, value: impl fmt::Display) -> Step {
@@ -40,7 +45,7 @@ impl Step {
         mut self,
         added: impl IntoIterator<Item = (&'static str, impl fmt::Display)>,
     ) -> Step {
-        debug_assert!(matches!(self, Step::Pass { .. }), "nested steps have no options");
+        debug_assert!(!self.is_nested(), "nested steps have no options");
         if let Step::Pass { options, .. } = &mut self {
             options.extend(added.into_iter().map(|(name, value)| (name, value.to_string())));
         }

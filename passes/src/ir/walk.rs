@@ -5,17 +5,24 @@ use super::builder::operations;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, RegionLike, RegionRef};
+use mlir_sys::MlirOperation;
+use std::ffi::c_void;
 
 /// All operations nested in `root`, in pre-order.
 pub fn nested<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut all = Vec::new();
-    let mut pending = children(root);
-    pending.reverse();
-    while let Some(op) = pending.pop() {
-        all.push(op);
-        pending.extend(children(op).into_iter().rev());
+    unsafe extern "C" fn add(op: MlirOperation, operations: *mut c_void) -> mlir_sys::MlirWalkResult {
+        // SAFETY: `operations` is the vector below, which outlives the walk.
+        unsafe { (*operations.cast::<Vec<MlirOperation>>()).push(op) };
+        mlir_sys::MlirWalkResult_MlirWalkResultAdvance
     }
-    all
+    let mut operations: Vec<MlirOperation> = Vec::new();
+    // SAFETY: the operation is valid, and the callback does not change it. Nested operations live as long as `root`.
+    unsafe {
+        let order = mlir_sys::MlirWalkOrder_MlirWalkPreOrder;
+        mlir_sys::mlirOperationWalk(root.to_raw(), Some(add), (&raw mut operations).cast(), order);
+        // The first one is `root`.
+        operations.into_iter().skip(1).map(|op| OperationRef::from_raw(op)).collect()
+    }
 }
 
 /// The operations nested in `root` that have this name, in pre-order.

@@ -48,6 +48,11 @@ impl Stage {
     pub(crate) fn before(self, stop: Stop) -> Stage {
         Stage { stop: Some(stop), ..self }
     }
+
+    /// Whether the stage has steps that MLIR runs on several threads.
+    pub(crate) fn is_parallel(&self) -> bool {
+        self.steps.iter().any(Step::is_nested)
+    }
 }
 
 /// The stage from the `skript` dialect to the dialects of a lowering. The operators with the qualified names `keep` remain invocations.
