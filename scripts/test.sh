@@ -163,6 +163,7 @@ if [ -d "$suite" ]; then
   half=$([ "$all" = --all ] || echo --shard day/2)
   step "StableHLO in XLA, padded" .venv/bin/python test/stablehlo/padded.py --skript target/release/skript $half
   step "StableHLO in XLA, infinite factors" .venv/bin/python test/stablehlo/infinite.py --skript target/release/skript
+  step "linalg in IREE" .venv/bin/python test/iree/linalg.py --skript target/release/skript --mlir-opt "$(scripts/llvm/bin/llvm-config --bindir)/mlir-opt"
   step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript $half
   if [ "$all" = --all ]; then
     step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/{dialect,passes,pipeline,stablehlo,translate}

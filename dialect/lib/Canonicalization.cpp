@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace skript;
@@ -15,7 +16,7 @@ using namespace skript;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Removes a predicate that always holds.
+/// Removes a predicate that always holds, unless a step of it has side effects.
 struct DropPredicate : OpRewritePattern<FormulaOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -24,7 +25,8 @@ struct DropPredicate : OpRewritePattern<FormulaOp> {
     if (predicate.empty())
       return failure();
     auto condition = dyn_cast<ConditionOp>(predicate.front().getTerminator());
-    if (!condition || !matchPattern(condition.getCondition(), m_One()))
+    if (!condition || !matchPattern(condition.getCondition(), m_One()) ||
+        !llvm::all_of(predicate.front(), [](Operation &step) { return isMemoryEffectFree(&step); }))
       return failure();
     rewriter.modifyOpInPlace(op, [&] { rewriter.eraseBlock(&predicate.front()); });
     return success();

@@ -34,12 +34,13 @@ LogicalResult FormulaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShap
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Whether the predicate is always false.
+/// Whether the predicate is always false, and no step of it has side effects.
 static bool isNever(Region &predicate) {
   if (predicate.empty())
     return false;
   auto condition = dyn_cast<ConditionOp>(predicate.front().getTerminator());
-  return condition && matchPattern(condition.getCondition(), m_Zero());
+  return condition && matchPattern(condition.getCondition(), m_Zero()) &&
+         llvm::all_of(predicate.front(), [](Operation &step) { return isMemoryEffectFree(&step); });
 }
 
 LogicalResult FormulaOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult> &results) {

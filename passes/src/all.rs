@@ -37,6 +37,7 @@ pub const ALL: &[Pass] = &[
     formula::covered_fills::PASS,
     formula::widen_accumulators::PASS,
     formula::drop_fast_math::PASS,
+    codegen::check_to_cf::PASS,
     codegen::loop_carried::PASS,
     codegen::outputs::PASS,
     codegen::parts::PASS,

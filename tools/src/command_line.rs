@@ -258,7 +258,7 @@ pub struct CompileArguments {
     pub pipeline: Pipeline,
     #[command(flatten)]
     pub target: TargetArguments,
-    /// An operator not to lower, for a backend with its own kernel; with --emit=skript, linalg, linalg-named, affine, scf or buffers
+    /// An operator not to lower, for a backend with its own kernel; with --emit=skript, linalg, linalg-named, linalg-tensors, affine, scf or buffers
     #[arg(long, value_name = "OPERATOR")]
     pub keep: Vec<String>,
     /// File to write; the default, or `-`, is stdout for text, and a file named after the graph for code

@@ -110,12 +110,6 @@ fn learn(check: Check, facts: &SharedFacts) -> Result<(), PassError> {
     Ok(())
 }
 
-/// Whether the body of a formula has side effects. An invoked operator has none.
-fn has_effects(formula: OperationRef) -> bool {
-    let mut steps = ir::nested(formula).into_iter();
-    steps.any(|op| op.region_count() == 0 && !op::is(&op, ops::skript::INVOKE) && !op::is_pure(&op))
-}
-
 /// Converts a formula. Returns `None` if the formula is kept for a later pass.
 fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
@@ -124,7 +118,7 @@ fn convert<'c: 'a, 'a>(
     facts: &SharedFacts,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
-    if has_effects(formula) {
+    if structured::has_effects(formula) {
         return Err(Refusal::Shape(
             "has an operation with side effects, such as a call, which happen once in each step",
         ));

@@ -10,8 +10,8 @@
 //! represent is an error at its location; all such formulas are reported.
 //!
 //! Requires: for affine, subscripts that are piecewise affine in the indices (with floor division and remainder by
-//! constants), and extents that are defined outside of loops and branches. Guarantees: no formula, no `skript.access`
-//! and no splat of a tensor is left, as bufferization would fill a splat with linalg.
+//! constants), and extents that are defined outside of loops and branches. Guarantees: no formula and no `skript.access` is
+//! left, and, except with the option `tensors`, no splat of a tensor, as bufferization would fill a splat with linalg.
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
@@ -70,6 +70,11 @@ pub(crate) const SCF: Pass = Pass {
             summary: "maximum number of iterations of a loop that carries the last written elements as loop-carried values; longer loops read them from memory. 0: no limit",
             default: "0",
         },
+        PassOption {
+            name: "tensors",
+            summary: "make outputs tensors that the loops carry, instead of buffers; a step is a linalg.generic without loops",
+            default: "false",
+        },
     ],
     dependent_dialects: &[
         Dialect::Arith,
@@ -97,7 +102,14 @@ fn convert<'c>(
             Loops::Scf => options.get("iterations")?,
             Loops::Affine => 0,
         },
+        tensors: loops == Loops::Scf && options.get("tensors")?,
     };
+    let needs_buffers = loop_options.parallel || loop_options.lanes || loop_options.threads;
+    if loop_options.tensors && needs_buffers {
+        return Err(
+            "the option `tensors` excludes `parallel`, `lanes` and `threads`, which require buffers".into()
+        );
+    }
     let context = rewriter.context();
     let name = loops.name();
     let number = Cell::new(0i64);
@@ -110,6 +122,9 @@ fn convert<'c>(
         lowered.map_err(|refusal| format!("cannot become {name} loops: {refusal}").into())
     })?;
     structured::extract_elements(&root, rewriter)?;
+    if loop_options.tensors {
+        return Ok(());
+    }
     let splats = op::collect(&root, |op| {
         // A formula that filled its own buffer leaves a splat without uses, which canonicalization removes.
         op::is(&op, ops::tensor::SPLAT) && ir::result(op).is_ok_and(op::is_used)

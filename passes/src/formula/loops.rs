@@ -12,14 +12,15 @@ mod extents;
 mod moved;
 mod plan;
 mod range;
+mod values;
 mod whole;
 
 use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::ops;
 
-use super::Refusal;
 use super::linalg::combine;
+use super::{Refusal, structured};
 use crate::ir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
 use crate::structure::{ArgReduction, Extent, Guard, Reading, Term, TermId};
 use dialect::Range;
@@ -43,6 +44,8 @@ pub(crate) struct Options {
     pub threads: bool,
     /// Maximum number of iterations of a loop that carries the last written elements; 0 for any number.
     pub iterations: i64,
+    /// Whether outputs are tensors, which the loops carry, instead of buffers.
+    pub tensors: bool,
 }
 
 /// Builds the formula's results before it; `number` is unique in the module.
@@ -90,7 +93,8 @@ pub(crate) fn lower<'c: 'a, 'a>(
             }));
         }
     }
-    if (loops == Loops::Scf || reading.is_dynamic) && !guard.always_holds() {
+    let has_effects = structured::has_effects(reading.op);
+    if (loops == Loops::Scf || reading.is_dynamic) && !guard.always_holds() || has_effects {
         // The region has the full predicate; constraints are for `affine.if`.
         guard.others.extend(nest.predicate);
         guard.constraints.clear();
@@ -142,7 +146,7 @@ struct Lowering<'r, 'c, 'a> {
     /// See [`attribute_names::READER`].
     number: i64,
     guard: Guard,
-    /// By tensor, and by region argument for the current contents of outputs.
+    /// By tensor, and by region argument for the current contents of outputs; tensors if [`Options::tensors`] is set.
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
     destinations: Vec<Value<'c, 'a>>,
     /// By target: the contents of outputs before a formula that writes all of their elements.
@@ -157,6 +161,10 @@ struct Lowering<'r, 'c, 'a> {
 
 impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn allocate(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        if self.options.tensors {
+            self.begin_with_tensors();
+            return Ok(());
+        }
         let targets = self.reading.outs.len();
         for tensor in self.reading.tensors.iter().skip(targets) {
             let read = match self.moved(*tensor) {
@@ -167,7 +175,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             self.buffers.insert(ValueKey::of(*tensor), buffer);
         }
         for (target, out) in self.reading.outs.iter().enumerate() {
-            let first = self.reading.same.get(target).copied().unwrap_or(target);
+            let first = self.first_target(target);
             if let Some(buffer) = self.destinations.get(first) {
                 self.destinations.push(*buffer);
                 continue;
@@ -196,20 +204,17 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             }
             self.destinations.push(buffer);
         }
-        let indices = self.reading.nest.extents.len();
-        for block in self.reading.blocks() {
-            for (argument, buffer) in copy::arguments(block).into_iter().skip(indices).zip(&self.destinations)
-            {
-                self.buffers.insert(ValueKey::of(argument), *buffer);
-            }
-        }
+        self.read_destinations();
         Ok(())
     }
 
     fn finish(&self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        if self.options.tensors {
+            return Ok(self.destinations.clone());
+        }
         let mut results: Vec<Value> = Vec::new();
         for ((target, buffer), out) in self.destinations.iter().enumerate().zip(&self.reading.outs) {
-            let first = self.reading.same.get(target).copied().unwrap_or(target);
+            let first = self.first_target(target);
             results.push(match results.get(first) {
                 Some(known) => *known,
                 None => match self.moved(*out) {
@@ -232,6 +237,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let Some(extent) = self.extent(depth) else {
             return self.guarded(at);
         };
+        if self.options.tensors {
+            return self.tensor_loop(depth, at);
+        }
         if let Some(lanes) = self.plan.lanes.as_ref().filter(|_| self.block.is_none()) {
             let lanes = (lanes.extent, lanes.width, lanes.is_unrolled());
             return self.blocks(lanes, at);
@@ -369,7 +377,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         if self.plan.whole.is_some() {
             return self.write_whole(at);
         }
-        self.under_guard(0, &[], &[], at, &mut |this, at| {
+        if self.has_generic_steps() {
+            return self.generic_step(at);
+        }
+        let contents = self.contents();
+        let types: Vec<_> = contents.iter().map(|tensor| tensor.r#type()).collect();
+        let written = self.under_guard(0, &types, &contents, at, &mut |this, at| {
             let values = this.values(at)?;
             let mut positions = Vec::new();
             for target in 0..values.len() {
@@ -386,8 +399,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 };
                 this.store(target, position, combined, at)?;
             }
-            Ok(Vec::new())
+            Ok(this.contents())
         })?;
+        self.set_contents(&written);
         Ok(())
     }
 

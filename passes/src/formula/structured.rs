@@ -14,6 +14,12 @@ pub(crate) fn formulas<'c: 'a, 'a>(root: &OperationRef<'c, 'a>) -> Vec<Operation
     op::collect(root, |op| op::is(&op, ops::skript::FORMULA))
 }
 
+/// Whether a step of a formula has side effects, such as a call. Each step then executes once. An invoked operator has none.
+pub(crate) fn has_effects(formula: OperationRef) -> bool {
+    let mut steps = ir::nested(formula).into_iter();
+    steps.any(|op| op.region_count() == 0 && !op::is(&op, ops::skript::INVOKE) && !op::is_pure(&op))
+}
+
 /// Returns the type of the operation's only result.
 pub(crate) fn result_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Type<'c>, PassError> {
     Ok(ir::result(op)?.r#type())

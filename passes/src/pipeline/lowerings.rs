@@ -2,6 +2,7 @@
 //! The lowerings of models, and the named pipelines that begin with them.
 
 use super::stages;
+use crate::codegen::check_to_cf;
 use crate::duplicates::merge_duplicates;
 use crate::elementwise::{elementwise_to_formula, elementwise_to_linalg, fuse_elementwise, merge_slices};
 use crate::extents::{drop_clamps, fold_extents};
@@ -31,6 +32,8 @@ enum Lowering {
     Linalg,
     /// For backends with kernels for named operations of linalg.
     NamedLinalg,
+    /// For other compilers: no operation of the `skript` dialect, and no buffers.
+    Tensors,
     Affine,
     Scf,
 }
@@ -60,6 +63,12 @@ pub const ALL: &[Pipeline] = &[
         flag: "skript-to-linalg-named",
         summary: "lower models to linalg on tensors, with named operations where linalg has them",
         lowering: Some(Lowering::NamedLinalg),
+        end: End::Lowered,
+    },
+    Pipeline {
+        flag: "skript-to-linalg-tensors",
+        summary: "lower models to linalg and scf on tensors, without buffers, for other compilers",
+        lowering: Some(Lowering::Tensors),
         end: End::Lowered,
     },
     Pipeline {
@@ -145,6 +154,11 @@ impl Lowering {
                 // Windows read a border of zeros instead of a guard, which named operations do not support.
                 steps.extend([formulas_to_linalg().with("finite-factors", true), scf]);
                 steps.push(Step::from(&elementwise_to_linalg::PASS));
+            }
+            Lowering::Tensors => {
+                steps.extend(fuse_maps(target));
+                steps.extend([formulas_to_linalg(), scf.with("tensors", true)]);
+                steps.extend([&elementwise_to_linalg::PASS, &check_to_cf::PASS].map(Step::from));
             }
             Lowering::Affine => steps.extend([to_formulas, Step::from(&formula_to_loops::AFFINE)]),
             Lowering::Scf => steps.extend([to_formulas, scf]),

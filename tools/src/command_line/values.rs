@@ -85,6 +85,9 @@ pub enum EngineName {
 pub enum Pipeline {
     Linalg,
     LinalgNamed,
+    /// For `--emit` only: the compiler has no code for assertions.
+    #[value(skip)]
+    LinalgTensors,
     Affine,
     Scf,
 }
@@ -95,6 +98,7 @@ impl Pipeline {
         match self {
             Pipeline::Linalg => "skript-to-linalg",
             Pipeline::LinalgNamed => "skript-to-linalg-named",
+            Pipeline::LinalgTensors => "skript-to-linalg-tensors",
             Pipeline::Affine => "skript-to-affine",
             Pipeline::Scf => "skript-to-scf",
         }
@@ -121,6 +125,8 @@ pub enum EmitName {
     /// Formulas as named linalg operations where possible, such as matmul or conv_2d_nchw_fchw; assumes finite
     /// factors
     LinalgNamed,
+    /// Formulas as linalg and scf on tensors without buffers, checks as assertions; for other compilers, such as IREE
+    LinalgTensors,
     /// Formulas as affine loops
     Affine,
     /// Formulas as scf loops

@@ -91,6 +91,7 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
         EmitName::Skript
             | EmitName::Linalg
             | EmitName::LinalgNamed
+            | EmitName::LinalgTensors
             | EmitName::Affine
             | EmitName::Scf
             | EmitName::Buffers
@@ -116,7 +117,7 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
         output(
             !arguments.keep.is_empty() && !keeps,
             "operators listed in `--keep` are not compiled",
-            "use --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
+            "use --emit=skript, linalg, linalg-named, linalg-tensors, affine, scf or buffers with --keep",
         ),
         extension,
         unused,
@@ -311,6 +312,7 @@ fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
         EmitName::Ast | EmitName::Model | EmitName::Stablehlo | EmitName::Skript => (Stop::Skript, pipeline),
         EmitName::Linalg => (Stop::Lowered, Pipeline::Linalg),
         EmitName::LinalgNamed => (Stop::Lowered, Pipeline::LinalgNamed),
+        EmitName::LinalgTensors => (Stop::Lowered, Pipeline::LinalgTensors),
         EmitName::Affine => (Stop::Lowered, Pipeline::Affine),
         EmitName::Scf => (Stop::Lowered, Pipeline::Scf),
         EmitName::Buffers => (Stop::Buffers, pipeline),
@@ -376,6 +378,7 @@ fn dump(
     let lowered = match arguments.pipeline {
         Pipeline::Linalg => (EmitName::Linalg, "linalg.mlir"),
         Pipeline::LinalgNamed => (EmitName::LinalgNamed, "linalg-named.mlir"),
+        Pipeline::LinalgTensors => (EmitName::LinalgTensors, "linalg-tensors.mlir"),
         Pipeline::Affine => (EmitName::Affine, "affine.mlir"),
         Pipeline::Scf => (EmitName::Scf, "scf.mlir"),
     };

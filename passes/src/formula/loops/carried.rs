@@ -4,15 +4,17 @@
 //! The load and the store are executed even if a guard skips every point, or one of the trailing loops is empty. In these cases the
 //! element may be outside of the tensor, so its subscripts are checked first.
 
+use super::values::element_of;
 use super::{Loops, Lowering};
 use crate::facts::Facts;
 use crate::formula::Refusal;
 use crate::formula::linalg::combine;
+use crate::formula::structured::has_effects;
 use crate::ir::ops;
 use crate::ir::{Builder, memref, types};
 use crate::structure::{Extent, Reading, Term, TermId};
 use melior::ir::operation::OperationLike;
-use melior::ir::{Type, Value, ValueLike};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_semantics::ScalarOp;
 
 /// Targets and dimensions with subscripts that may be out of bounds.
@@ -20,11 +22,15 @@ type Unproven = Vec<(usize, usize)>;
 
 /// Returns the depth of the first trailing loop that only reduces. The result is past the last loop if there is no such loop,
 /// or if subscripts cannot be computed at skipped points. Affine loops have loop-carried elements only if the subscripts are
-/// proven in bounds.
+/// proven in bounds. A formula with side effects has none, because its subscripts would be computed several times.
 pub(super) fn depth(reading: &Reading, loops: Loops, order: &[usize]) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
-    if nest.kind.op().is_none() || nest.reads_destination() || !reading.has_distinct_destinations() {
+    if nest.kind.op().is_none()
+        || nest.reads_destination()
+        || !reading.has_distinct_destinations()
+        || has_effects(reading.op)
+    {
         return depth + 1;
     }
     let mut roots = Vec::new();
@@ -93,13 +99,22 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let Some(inside) = self.inside(&unproven, at)? else {
             return self.carry(depth, at);
         };
+        let before = self.contents();
+        let types: Vec<_> = before.iter().map(|tensor| tensor.r#type()).collect();
         let (region, then, _) = at.region(&[]);
         let outer = self.copier.clone();
         self.carry(depth, &then)?;
         self.copier = outer;
-        then.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
-        let regions = vec![region, melior::ir::Region::new()];
-        at.create(ops::scf::IF, &[inside], &[], &[], regions)?;
+        then.create(ops::scf::YIELD, &self.contents(), &[], &[], Vec::new())?;
+        let mut otherwise = melior::ir::Region::new();
+        if !before.is_empty() {
+            let (region, other, _) = at.region(&[]);
+            other.create(ops::scf::YIELD, &before, &[], &[], Vec::new())?;
+            otherwise = region;
+        }
+        let op = at.create(ops::scf::IF, &[inside], &[], &types, vec![region, otherwise])?;
+        let after: Vec<_> = op.results().map(Into::into).collect();
+        self.set_contents(&after);
         Ok(())
     }
 
@@ -117,7 +132,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 .get(*dimension)
                 .ok_or(Refusal::Shape("has too few subscripts"))?;
             let buffer = self.destination(*target)?;
-            let extent = memref::extent(at, buffer, *dimension)?;
+            let extent = match buffer.r#type().is_mem_ref() {
+                true => memref::extent(at, buffer, *dimension)?,
+                false => {
+                    let dimension = i64::try_from(*dimension);
+                    at.extent(buffer, dimension.map_err(|_| Refusal::Shape("has too many dimensions"))?)?
+                }
+            };
             for (op, limit) in [(ScalarOp::Ge, at.idx(0)), (ScalarOp::Lt, extent)] {
                 let one = at.scalar(op, &[address, limit], flag)?;
                 holds = Some(match holds {
@@ -130,17 +151,31 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 
     fn carry(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        if self.has_generic_steps() {
+            let kinds =
+                self.reading.outs.iter().map(|out| element_of(*out)).collect::<Result<Vec<_>, _>>()?;
+            let elements = self.computed(&kinds, at, |this, inner| this.accumulated(depth, inner))?;
+            for (target, element) in elements.into_iter().enumerate() {
+                let position = self.target_position(target, at)?;
+                self.insert_slice(target, &position, element, at)?;
+            }
+            return Ok(());
+        }
+        for (target, value) in self.accumulated(depth, at)?.into_iter().enumerate() {
+            let address = self.target_position(target, at)?;
+            self.store(target, &address, value, at)?;
+        }
+        Ok(())
+    }
+
+    /// Emits the trailing loops; returns the elements after them.
+    fn accumulated(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         let mut present = Vec::new();
         for target in 0..self.destinations.len() {
             let address = self.target_position(target, at)?;
             present.push(self.load(target, &address, at)?);
         }
-        let values = self.accumulating_loop(depth, &present, at)?;
-        for (target, value) in values.into_iter().enumerate() {
-            let address = self.target_position(target, at)?;
-            self.store(target, &address, value, at)?;
-        }
-        Ok(())
+        self.accumulating_loop(depth, &present, at)
     }
 
     fn accumulating_loop(

@@ -34,7 +34,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let mut operands = vec![buffer];
         let addresses: Vec<_> = addresses.iter().map(|p| copier.get(*p)).collect();
         operands.extend(self.arranged(tensor, &addresses));
-        Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
+        Ok(at.value(self.load_name(), &operands, &[], element)?)
     }
 
     /// Returns the subscripts in the order of the dimensions of a tensor's buffer.
@@ -195,17 +195,25 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
         let mut operands = vec![buffer];
         operands.extend(address);
-        Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
+        Ok(at.value(self.load_name(), &operands, &[], element)?)
+    }
+
+    /// The operation that reads an element of a buffer, or of a tensor.
+    fn load_name(&self) -> &'static str {
+        if self.options.tensors { ops::tensor::EXTRACT } else { ops::memref::LOAD }
     }
 
     /// Stores the element of a target at this point.
     pub(super) fn store(
-        &self,
+        &mut self,
         target: usize,
         address: &[Value<'c, 'a>],
         value: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
+        if self.options.tensors {
+            return self.insert(target, address, value, at);
+        }
         let buffer = self.destination(target)?;
         let mut operands = vec![value, buffer];
         if self.loops == Loops::Affine {

@@ -4,6 +4,7 @@
 use super::whole::Whole;
 use super::{Loops, Options};
 use crate::extents::size;
+use crate::formula::structured::has_effects;
 use crate::ir::{ValueKey, types};
 use crate::structure::order::IndexBound;
 use crate::structure::{Nest, Reading, Term, TermId};
@@ -77,7 +78,10 @@ impl Plan {
         if loops == Loops::Affine {
             return plan;
         }
-        plan.bounds = nest.index_bounds();
+        // A predicate with side effects is evaluated at each point of the domain.
+        if !has_effects(reading.op) {
+            plan.bounds = nest.index_bounds();
+        }
         let runs_in_order = nest.reads_destination();
         if runs_in_order || nest.is_sparse() {
             plan.reorder(reading, runs_in_order, options);
