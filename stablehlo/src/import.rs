@@ -17,6 +17,7 @@ pub(crate) mod drop_signs;
 mod element;
 mod ends;
 mod entry;
+pub(crate) mod expand_calls;
 mod extents;
 mod factorization;
 pub(crate) mod guard_angles;
@@ -40,6 +41,7 @@ mod translate;
 mod unreadable;
 
 pub use element::{Element, Float};
+pub(crate) use program::PASSES;
 pub use program::{Program, compile, compile_for_profile, compile_unless, pipeline_text};
 pub use refine::Shapes;
 pub use refusal::Refusal;

@@ -82,7 +82,28 @@ pub(crate) const PASSES: &[Pass] = &[
     import::to_skript::PASS,
     import::drop_signs::PASS,
     import::guard_angles::PASS,
+    import::expand_calls::PASS,
 ];
+
+/// A named pipeline of this crate.
+pub struct NamedPipeline {
+    /// Name on the command line.
+    pub flag: &'static str,
+    /// One line for `--help`.
+    pub summary: &'static str,
+    /// The passes in order, separated by commas.
+    pub text: String,
+}
+
+/// The pipeline from StableHLO to upstream dialects, for other compilers. The passes after the expansion of calls are those that
+/// compile a program.
+pub fn to_linalg_pipeline() -> NamedPipeline {
+    NamedPipeline {
+        flag: "stablehlo-to-linalg",
+        summary: "lower StableHLO programs to linalg, tensor and scf, without operations of other projects",
+        text: format!("{},{}", import::expand_calls::PASS.flag, import::PASSES),
+    }
+}
 
 /// All passes of the project: the passes of `skript-passes` and of this crate.
 pub fn all_passes() -> impl Iterator<Item = &'static Pass> {
@@ -96,6 +117,8 @@ pub fn register() {
     ONCE.call_once(|| {
         skript_passes::register();
         skript_dialect::register_passes(PASSES);
+        let pipeline = to_linalg_pipeline();
+        skript_dialect::pass::register_pipeline(pipeline.flag, pipeline.summary, &pipeline.text);
     });
 }
 

@@ -5,7 +5,7 @@
 use crate::typed::{Composite, CustomCall};
 use melior::Error;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Module, OperationRef, ValueLike};
+use melior::ir::{OperationRef, ValueLike};
 use skript_dialect::{melior, op};
 use skript_passes::ir::builder::Builder;
 use skript_passes::ir::{self, context, ops};
@@ -38,8 +38,8 @@ fn is_identity(op: OperationRef) -> bool {
 ///
 /// # Errors
 /// Fails if MLIR cannot create a call.
-pub(crate) fn decompose(module: &Module) -> Result<(), Error> {
-    for op in op::collect(&module.as_operation(), |_| true) {
+pub(crate) fn decompose(module: OperationRef) -> Result<(), Error> {
+    for op in op::collect(&module, |_| true) {
         let values = match op::name(&op).as_str() {
             ops::sdy::MESH => Vec::new(),
             _ if is_identity(op) => op.operands().collect(),

@@ -10,7 +10,7 @@ use super::to_linalg::{SourceOp, Tensor};
 use crate::typed::CustomCall;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Module, OperationRef, Value, ValueLike};
+use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{PassError, op};
 use skript_passes::ir::{self, attributes, ops};
@@ -62,8 +62,8 @@ fn is_element(element: Element) -> bool {
 }
 
 /// Replaces custom calls of factorizations; returns the calls that are not supported.
-pub(crate) fn expand<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<CustomCall<'c, 'a>> {
-    let operations = op::collect(&module.as_operation(), |_| true);
+pub(crate) fn expand<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Vec<CustomCall<'c, 'a>> {
+    let operations = op::collect(&module, |_| true);
     let mut calls: Vec<_> = operations.into_iter().filter_map(CustomCall::cast).collect();
     calls.retain(|call| {
         let Some(values) = called(*call) else {
@@ -222,7 +222,7 @@ mod tests {
         let module = Module::parse(&context, &text).unwrap();
         crate::register();
         ir::load_all(&context);
-        let left = expand(&module).len();
+        let left = expand(module.as_operation()).len();
         assert!(module.as_operation().verify());
         (left, module.as_operation().to_string())
     }

@@ -186,7 +186,7 @@ pub(super) fn read<'c>(
         return Err(foreign);
     }
     resources::inline(&module);
-    decompose::decompose(&module).map_err(|e| refused(&CodegenError::Module(e.to_string())))?;
+    decompose::decompose(module.as_operation()).map_err(|e| refused(&CodegenError::Module(e.to_string())))?;
     match calls::refusals(&module) {
         endless if endless.is_empty() => Ok(module),
         endless => Err(endless),
@@ -198,7 +198,7 @@ pub(super) fn read<'c>(
 /// # Errors
 /// Fails on custom calls that are not supported, and if the program then exceeds a limit.
 pub(super) fn expand(module: &Module) -> Result<(), Vec<Refusal>> {
-    let unknown = factorization::expand(module).into_iter().map(|call| {
+    let unknown = factorization::expand(module.as_operation()).into_iter().map(|call| {
         let name = format!("{} @{}", ops::stablehlo::CUSTOM_CALL, call.target());
         (name, refusal_at(call.op(), "").source_position)
     });
