@@ -31,3 +31,14 @@ build/out-of-tree/skript-lower build/out-of-tree/model.mlir "$pipeline" >build/o
 target/release/skript compile examples/perceptron --emit=llvm-dialect --no-locations -o build/out-of-tree/compiled.mlir
 diff build/out-of-tree/lowered.mlir build/out-of-tree/compiled.mlir
 build/out-of-tree/skript-lower build/out-of-tree/model.mlir | grep -q linalg.generic
+
+# The passes as a plugin of upstream's mlir-opt.
+plugin=target/release/libSkriptPasses.so
+passes='builtin.module(skript-to-linalg-tensors,one-shot-bufferize{bufferize-function-boundaries})'
+"$prefix/bin/mlir-opt" --load-dialect-plugin=$plugin --load-pass-plugin=$plugin --pass-pipeline="$passes" \
+  build/out-of-tree/model.mlir >build/out-of-tree/buffers.mlir
+grep -q 'linalg.generic.*memref' build/out-of-tree/buffers.mlir
+if grep -q 'skript\.formula\|tensor<' build/out-of-tree/buffers.mlir; then
+  echo "the pipeline left formulas or tensors" >&2
+  exit 1
+fi

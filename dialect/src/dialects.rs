@@ -92,6 +92,19 @@ pub fn register_programs(registry: &DialectRegistry) {
     insert(registry, &[Dialect::Func, Dialect::Stablehlo, Dialect::Chlo, Dialect::Shardy]);
 }
 
+/// Registers `skript` and the dialects of StableHLO programs in a registry that C++ code owns.
+///
+/// # Safety
+/// The registry must be valid.
+pub unsafe fn register_in(registry: mlir_sys::MlirDialectRegistry) {
+    for dialect in [Dialect::Skript, Dialect::Stablehlo, Dialect::Chlo, Dialect::Shardy] {
+        // SAFETY: the handle is valid, and the caller guarantees the registry.
+        unsafe {
+            mlir_sys::mlirDialectHandleInsertDialect(dialect.handle(), registry);
+        }
+    }
+}
+
 fn insert(registry: &DialectRegistry, dialects: &[Dialect]) {
     for dialect in dialects {
         // SAFETY: handle and registry are valid.

@@ -23,8 +23,8 @@ pub mod source_location;
 pub mod tools;
 
 pub use dialects::{
-    Dialect, add_all, context, inlined_elements, register, register_programs, register_stablehlo,
-    stray_element,
+    Dialect, add_all, context, inlined_elements, register, register_in, register_programs,
+    register_stablehlo, stray_element,
 };
 
 pub use error::PassError;

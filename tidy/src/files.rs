@@ -8,6 +8,7 @@ const BANNED_NAMES: &[&str] = &["util", "utils", "helper", "helpers", "misc", "c
 const MAY_PRINT: &[&str] = &["tools/", "tidy/", "fuzz/", "runtime/run/src/", "import/examples/"];
 const MAY_BE_UNSAFE: &[&str] = &[
     "dialect/",
+    "passes/c/src/plugin.rs",
     "passes/src/codegen/llvm.rs",
     "passes/src/codegen/llvm_targets.rs",
     "passes/src/ir/",

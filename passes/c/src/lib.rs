@@ -7,6 +7,8 @@
 // Names of a C library, as MLIR's C API spells them.
 #![allow(non_snake_case)]
 
+mod plugin;
+
 use mlir_sys::MlirPass;
 
 /// Registers all passes and named pipelines with MLIR: for pass managers and command lines. Further calls have no
@@ -39,6 +41,7 @@ macro_rules! create_functions {
 }
 
 create_functions! {
+    skriptCreateConvertSkriptCheckToCfPass => "convert-skript-check-to-cf",
     skriptCreateConvertSkriptElementwiseToFormulaPass => "convert-skript-elementwise-to-formula",
     skriptCreateConvertSkriptElementwiseToLinalgPass => "convert-skript-elementwise-to-linalg",
     skriptCreateConvertSkriptFormulaToAffinePass => "convert-skript-formula-to-affine",
@@ -69,6 +72,7 @@ create_functions! {
     skriptCreateExpandLibraryMathPass => "skript-expand-library-math",
     skriptCreateExpandMathPass => "skript-expand-math",
     skriptCreateExpandNarrowRealsPass => "skript-expand-narrow-reals",
+    skriptCreateExpandStablehloCallsPass => "skript-expand-stablehlo-calls",
     skriptCreateFactorSumsPass => "skript-factor-sums",
     skriptCreateFenceStreamsPass => "skript-fence-streams",
     skriptCreateFillBordersPass => "skript-fill-borders",

@@ -69,10 +69,11 @@ fn page(sources: &[String], skript_opt: &Path) -> Result<String, std::fmt::Error
     page.push_str(
         "\n# Pipelines\n\nEach is a flag of `skript-opt`. `--pipeline` of `skript` selects one of the lowerings.\n",
     );
-    for pipeline in pipeline::ALL {
-        let summary = sentence(pipeline.summary);
-        let passes = pipeline.passes().join("\n");
-        writeln!(page, "\n## `--{}`\n\n{summary}\n\n```\n{passes}\n```", pipeline.flag)?;
+    let of_program = skript_stablehlo::to_linalg_pipeline();
+    let of_program = (of_program.flag, of_program.summary, of_program.text.replace(',', "\n"));
+    let of_models = pipeline::ALL.iter().map(|p| (p.flag, p.summary, p.passes().join("\n")));
+    for (flag, summary, passes) in of_models.chain([of_program]) {
+        writeln!(page, "\n## `--{flag}`\n\n{}\n\n```\n{passes}\n```", sentence(summary))?;
     }
     Ok(page)
 }

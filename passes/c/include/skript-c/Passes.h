@@ -16,6 +16,8 @@ extern "C" {
 /* Registers all passes and named pipelines by their flags. Further calls do nothing. */
 MLIR_CAPI_EXPORTED void skriptRegisterPasses(void);
 
+/* --convert-skript-check-to-cf */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptCheckToCfPass(void);
 /* --convert-skript-elementwise-to-formula */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertSkriptElementwiseToFormulaPass(void);
 /* --convert-skript-elementwise-to-linalg */
@@ -76,6 +78,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandLibraryMathPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
 /* --skript-expand-narrow-reals */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandNarrowRealsPass(void);
+/* --skript-expand-stablehlo-calls */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandStablehloCallsPass(void);
 /* --skript-factor-sums */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFactorSumsPass(void);
 /* --skript-fence-streams */
