@@ -19,7 +19,7 @@ pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     // SAFETY: the registry is valid.
     unsafe { ffi::skriptRegisterTestDialect(registry.to_raw()) };
-    crate::register_stablehlo(&registry);
+    crate::register_programs(&registry);
     let help = registered().help();
     // SAFETY: the argument vector is as `main` gets it; `help` lives during the call.
     with_arguments(arguments, |argc, argv| unsafe {
@@ -48,11 +48,44 @@ pub fn reduce_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     with_arguments(arguments, |argc, argv| unsafe { ffi::skriptReduceMain(argc, argv, registry.to_raw()) })
 }
 
+/// The text of `skript-opt --help`: the project's passes and pipelines, and the options that engineers use most.
+pub fn opt_help() -> String {
+    let options = OPTIONS.iter().map(|(option, summary)| format!("  {option:33} - {summary}\n"));
+    let options: String = options.collect();
+    format!(
+        "OVERVIEW: SkriptND optimizer driver. The input is trusted: a module may reach everything that MLIR and LLVM do. \
+         Run it on your own files only.\n\nUSAGE: skript-opt [options] <input file>\n\nOptions of mlir-opt:\n\n{options}{}\n\
+         All options, passes and pipelines of mlir-opt: --help-hidden\n",
+        registered().help()
+    )
+}
+
+/// The options of `mlir-opt` that [`opt_help`] lists.
+const OPTIONS: &[(&str, &str)] = &[
+    ("-o <file>", "output file; the default is stdout"),
+    ("--pass-pipeline=<pipeline>", "the passes to run, as `builtin.module(cse,func.func(canonicalize))`"),
+    ("--split-input-file", "process each part between lines `// -----` separately"),
+    ("--verify-diagnostics", "compare diagnostics with the `expected-error` comments"),
+    ("--verify-each=false", "do not verify the module after each pass"),
+    ("--allow-unregistered-dialect", "accept operations of unknown dialects"),
+    ("--mlir-print-ir-after-all", "print the module after each pass"),
+    ("--mlir-print-debuginfo", "print locations"),
+    ("--mlir-timing", "print the time of each pass"),
+    ("--emit-bytecode", "write bytecode"),
+    ("--show-dialects", "list the registered dialects"),
+    ("--load-pass-plugin=<library>", "load passes from a shared library"),
+    ("--load-dialect-plugin=<library>", "load dialects from a shared library"),
+    ("--version", "print the version"),
+];
+
 fn with_arguments(
     arguments: impl IntoIterator<Item = String>,
     run: impl FnOnce(c_int, *mut *mut c_char) -> c_int,
 ) -> i32 {
     crate::stack::ensure_large();
+    // Rust ignores SIGPIPE, and MLIR aborts on a failed write: a closed pipe ends the tool quietly, as other programs.
+    // SAFETY: the default action is a valid handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     // An argument never contains NUL, because the system ends it there.
     let owned: Vec<CString> =
         arguments.into_iter().map(|argument| CString::new(argument).unwrap_or_default()).collect();

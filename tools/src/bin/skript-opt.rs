@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `mlir-opt` with the `skript` dialect, its passes and its pipelines.
 
+#[allow(dead_code, reason = "only `skript` discards its output, and counts failed writes")]
+#[path = "../stdout.rs"]
+mod stdout;
 #[path = "../version.rs"]
 mod version;
 
@@ -14,5 +17,9 @@ fn main() {
         return;
     }
     skript_stablehlo::register();
+    if std::env::args().skip(1).any(|argument| ["--help", "-help", "-h"].contains(&argument.as_str())) {
+        stdout::print(&skript_dialect::tools::opt_help());
+        return;
+    }
     std::process::exit(skript_dialect::tools::opt_main(std::env::args()));
 }
