@@ -98,6 +98,7 @@ pub const ALL: &[Pass] = &[
     codegen::streams::PASS,
     codegen::library_math::PASS,
     codegen::narrow_reals::PASS,
+    codegen::bool_bytes::PASS,
     codegen::parallel_calls::PASS,
     codegen::annotations::PASS,
     codegen::entry::ADD,

@@ -51,6 +51,7 @@ create_functions! {
     skriptCreateConvertStablehloScalarToArithPass => "convert-stablehlo-scalar-to-arith",
     skriptCreateConvertStablehloToLinalgPass => "convert-stablehlo-to-linalg",
     skriptCreateConvertStablehloToSkriptPass => "convert-stablehlo-to-skript",
+    skriptCreateAccessBoolBytesPass => "skript-access-bool-bytes",
     skriptCreateAddEntryPass => "skript-add-entry",
     skriptCreateAddressKernelMemoryPass => "skript-address-kernel-memory",
     skriptCreateAnnotateLoopsPass => "skript-annotate-loops",

@@ -8,7 +8,7 @@ use super::gpu_stages;
 use super::lowerings::Pipeline;
 use super::stop::Stop;
 use crate::codegen::{
-    accesses, annotations, arguments, checks, conflict_copies, copies, entry, inits, intrinsics,
+    accesses, annotations, arguments, bool_bytes, checks, conflict_copies, copies, entry, inits, intrinsics,
     library_math, loop_carried, memory, merged_functions, narrow_reals, outlined_functions, outputs,
     parallel_calls, parts, pointer_table, shared_loops, streams, target as code_target, vector_math,
     view_offsets,
@@ -250,6 +250,7 @@ pub(crate) fn llvm(target: &TargetDescription) -> Stage {
         Step::upstream("convert-func-to-llvm").with("use-bare-ptr-memref-call-conv", true),
         Step::nested(ops::llvm::FUNC, [Step::upstream("reconcile-unrealized-casts")]),
         Step::from(&narrow_reals::PASS).with_all(conversions.map(|names| ("conversions", names))),
+        Step::from(&bool_bytes::PASS),
         Step::nested(ops::llvm::FUNC, [canonicalize_operations(), Step::upstream("cse")]),
         Step::from(&entry::ADD),
         Step::from(&merged_functions::PASS),

@@ -36,6 +36,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertStablehloScalarToArithPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertStablehloToLinalgPass(void);
 /* --convert-stablehlo-to-skript */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertStablehloToSkriptPass(void);
+/* --skript-access-bool-bytes */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateAccessBoolBytesPass(void);
 /* --skript-add-entry */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAddEntryPass(void);
 /* --skript-address-kernel-memory */
