@@ -6,7 +6,8 @@
 //! are kernels.
 //!
 //! Requires: `linalg.generic` on tensors with static extents and one result; a `tensor.extract` whose subscripts are complete
-//! loops, or values that depend only on parallel loops. Guarantees: the new `linalg.generic` reads slices by loop indices.
+//! loops, or values that depend only on parallel loops and on the first reduction loops. Guarantees: the new `linalg.generic`
+//! reads slices by loop indices.
 
 use super::hoist_invariants::tensor_nest;
 use crate::ir::copy::Copier;
@@ -94,8 +95,10 @@ impl<'c: 'a, 'a> Gathers<'c, 'a> {
             let is_outer = |form: &Affine| form.indices().iter().any(|l| outer.contains(l));
             operand.forms.iter().all(|form| form.as_index().is_some() || !is_outer(form))
         };
+        // Loops over slices are outside, so sums keep their order only if reductions among them are the first ones.
+        let reductions = nest.loops(true).map(|l| outer.contains(&l));
         if outer.is_empty()
-            || outer.iter().any(is_reduction)
+            || !reductions.is_sorted_by(|one, next| *one || !*next)
             || !slices_reduction
             || !nest.operands.iter().all(is_sliced)
         {

@@ -72,16 +72,29 @@ pub(crate) fn fold<'c: 'a, 'a>(
     init: Value<'c, 'a>,
     body: impl FnOnce(&Builder<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>) -> Result<Value<'c, 'a>, Error>,
 ) -> Result<Value<'c, 'a>, Error> {
+    let results = fold_all(at, bounds, &[init], |inside, step, carried| {
+        let value = carried.first().ok_or(Error::OperationBuild)?;
+        Ok(vec![body(inside, step, *value)?])
+    })?;
+    results.first().copied().ok_or(Error::OperationBuild)
+}
+
+/// Emits `scf.for` with loop-carried values and a fallible body; returns the final values.
+pub(crate) fn fold_all<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    bounds: [Value<'c, 'a>; 3],
+    inits: &[Value<'c, 'a>],
+    body: impl FnOnce(&Builder<'c, 'a>, Value<'c, 'a>, &[Value<'c, 'a>]) -> Result<Vec<Value<'c, 'a>>, Error>,
+) -> Result<Vec<Value<'c, 'a>>, Error> {
     let mut outcome = Ok(());
-    let op = at.for_(bounds, &[init], |inside, step, carried| {
-        let next = carried.first().ok_or(Error::OperationBuild).and_then(|value| body(&inside, step, *value));
-        vec![next.unwrap_or_else(|e| {
+    let op = at.for_(bounds, inits, |inside, step, carried| {
+        body(&inside, step, carried).unwrap_or_else(|e| {
             outcome = Err(e);
-            init
-        })]
+            inits.to_vec()
+        })
     });
     outcome?;
-    Ok(op.result(0)?.into())
+    Ok(op.results().map(Value::from).collect())
 }
 
 /// Creates an `scf.for` with a constant step; `body` emits an iteration.

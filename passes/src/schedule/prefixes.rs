@@ -21,7 +21,7 @@ use crate::ir::generic::{Accumulation, LoopNest};
 use crate::ir::linalg::Fill;
 use crate::ir::shape::InsertSlice;
 use crate::ir::walk::named;
-use crate::ir::{Builder, ops, typed};
+use crate::ir::{Builder, ops, splat, typed};
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, melior};
 use skript_symbolic::Affine;
@@ -100,10 +100,19 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         is_long(self.reduction) && is_long(self.end) && self.offset.abs() <= max_distance
     }
 
-    /// Whether the sum may be computed in the order of the loop: the loop for suffixes begins with the last term, which reorders the sum.
+    /// Whether the sum may be computed in the order of the loop: the loop for suffixes begins with the last term, and start values that
+    /// differ are added at the end, which reorders the sum.
     fn is_in_order(&self) -> bool {
         let rounds = self.combine.rounds(self.term.r#type());
-        !self.is_reversed || !rounds || self.combine.operator.is_fast("reassoc")
+        let keeps_order = !self.is_reversed && self.starts_uniformly();
+        keeps_order || !rounds || self.combine.operator.is_fast("reassoc")
+    }
+
+    /// Whether all elements of the result have the same start value.
+    fn starts_uniformly(&self) -> bool {
+        self.nest
+            .output()
+            .is_some_and(|output| Fill::of(output.value).is_some() || splat::is_one(output.value))
     }
 
     /// Matches terms that are selected by a comparison of the two loop indices.

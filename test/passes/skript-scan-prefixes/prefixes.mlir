@@ -71,25 +71,82 @@ func.func @columns(%x: tensor<100x600xf32>) -> tensor<100x600xf32> {
 // A window as long as the tensor, in a border of zeros.
 // CHECK-LABEL: func.func @windows
 // CHECK-NOT:     linalg.generic
-// CHECK:         scf.parallel (%{{.+}}) = (%c0) to (%c4) step (%c1)
+// CHECK:         scf.parallel (%{{.+}}) = (%c0) to (%c5) step (%c1)
 // CHECK:           scf.for %{{.+}} = %c0 to %c64 step %c1 
 // CHECK-NOT:     linalg.generic
 // CHECK:         return
-func.func @windows(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
+func.func @windows(%x: tensor<5x64xf32>) -> tensor<5x64xf32> {
   %zero = arith.constant 0.0 : f32
-  %wide = tensor.empty() : tensor<4x127xf32>
-  %border = linalg.fill ins(%zero : f32) outs(%wide : tensor<4x127xf32>) -> tensor<4x127xf32>
-  %inside = tensor.insert_slice %x into %border[0, 63] [4, 64] [1, 1] : tensor<4x64xf32> into tensor<4x127xf32>
-  %empty = tensor.empty() : tensor<4x64xf32>
-  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %wide = tensor.empty() : tensor<5x127xf32>
+  %border = linalg.fill ins(%zero : f32) outs(%wide : tensor<5x127xf32>) -> tensor<5x127xf32>
+  %inside = tensor.insert_slice %x into %border[0, 63] [5, 64] [1, 1] : tensor<5x64xf32> into tensor<5x127xf32>
+  %empty = tensor.empty() : tensor<5x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<5x64xf32>) -> tensor<5x64xf32>
   %shape = tensor.empty() : tensor<1x64xi1>
   %0 = linalg.generic {
     indexing_maps = [affine_map<(r, i, u, k) -> (r + u, i + k)>, affine_map<(r, i, u, k) -> (u, k)>, affine_map<(r, i, u, k) -> (r, i)>],
     iterator_types = ["parallel", "parallel", "reduction", "reduction"]
-  } ins(%inside, %shape : tensor<4x127xf32>, tensor<1x64xi1>) outs(%start : tensor<4x64xf32>) {
+  } ins(%inside, %shape : tensor<5x127xf32>, tensor<1x64xi1>) outs(%start : tensor<5x64xf32>) {
   ^bb0(%in: f32, %unused: i1, %out: f32):
     %sum = arith.addf %out, %in : f32
     linalg.yield %sum : f32
-  } -> tensor<4x64xf32>
-  return %0 : tensor<4x64xf32>
+  } -> tensor<5x64xf32>
+  return %0 : tensor<5x64xf32>
+}
+
+// Maxima along rows: a loop computes four rows, whose accumulators do not wait for each other.
+#end3 = affine_map<(r, i, j) -> (r, i)>
+#term3 = affine_map<(r, i, j) -> (r, j)>
+
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME:    %[[X:.+]]: tensor<8x100xf32>
+// CHECK:         scf.parallel (%[[GROUP:.+]]) = (%c0) to (%c2)
+// CHECK:           %[[TOTALS:.+]]:4 = scf.for %{{.+}} = %c0 to %c100 step %c1 iter_args(%{{.+}} = %{{.+}}, %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}})
+// CHECK-COUNT-4:     arith.maximumf
+// CHECK:             scf.yield
+// CHECK-NOT:     linalg.generic
+func.func @rows(%x: tensor<8x100xf32>) -> tensor<8x100xf32> {
+  %c0 = arith.constant 0 : index
+  %lowest = arith.constant 0xFF800000 : f32
+  %empty = tensor.empty() : tensor<8x100xf32>
+  %start = linalg.fill ins(%lowest : f32) outs(%empty : tensor<8x100xf32>) -> tensor<8x100xf32>
+  %0 = linalg.generic {indexing_maps = [#term3, #end3], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<8x100xf32>) outs(%start : tensor<8x100xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %distance = affine.apply #order()[%i, %j]
+    %is_before = arith.cmpi sge, %distance, %c0 : index
+    %selected = arith.select %is_before, %in, %lowest : f32
+    %max = arith.maximumf %out, %selected : f32
+    linalg.yield %max : f32
+  } -> tensor<8x100xf32>
+  return %0 : tensor<8x100xf32>
+}
+
+// Start values that differ are combined with the maxima at the end.
+// CHECK-LABEL: func.func @starts
+// CHECK-SAME:    %[[X:.+]]: tensor<100xf32>, %[[START:.+]]: tensor<100xf32>
+// CHECK:         %[[LOWEST:.+]] = arith.constant 0xFF800000
+// CHECK:         scf.for %[[I:.+]] = %c0 to %c100 step %c1 iter_args(%[[MAX:.+]] = %[[LOWEST]])
+// CHECK:           %[[NEXT:.+]] = arith.maximumf %[[MAX]],
+// CHECK:           %[[FIRST:.+]] = tensor.extract %[[START]][%[[I]]]
+// CHECK:           %[[TOTAL:.+]] = arith.maximumf %[[FIRST]], %[[NEXT]]
+// CHECK:           memref.store %[[TOTAL]]
+// CHECK:           scf.yield %[[NEXT]]
+func.func @starts(%x: tensor<100xf32>, %start: tensor<100xf32>) -> tensor<100xf32> {
+  %c0 = arith.constant 0 : index
+  %lowest = arith.constant 0xFF800000 : f32
+  %0 = linalg.generic {indexing_maps = [#term, #end], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<100xf32>) outs(%start : tensor<100xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %distance = affine.apply #order()[%i, %j]
+    %is_before = arith.cmpi sge, %distance, %c0 : index
+    %selected = arith.select %is_before, %in, %lowest : f32
+    %max = arith.maximumf %out, %selected : f32
+    linalg.yield %max : f32
+  } -> tensor<100xf32>
+  return %0 : tensor<100xf32>
 }

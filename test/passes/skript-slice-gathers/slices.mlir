@@ -86,3 +86,32 @@ func.func @scaled(%x: tensor<4x64xf32>, %w: tensor<8x96x64xf32>, %s: tensor<8x96
   } -> tensor<4x96xf32>
   return %0 : tensor<4x96xf32>
 }
+
+// The first of two reductions selects slices, as in a mixture of experts: its loop adds to the same part of the result.
+#x3 = affine_map<(i, l, j, k) -> (i, k)>
+#at3 = affine_map<(i, l, j, k) -> (i, l)>
+#y3 = affine_map<(i, l, j, k) -> (i, j)>
+
+// CHECK-LABEL: func.func @mixture
+// CHECK:         scf.for %[[I:.+]] = %c0 to %c4 step
+// CHECK:           scf.for %[[L:.+]] = %c0{{.*}} to %c2 step %c1{{.*}} iter_args(%[[RESULT:.+]] =
+// CHECK:             %[[INDEX:.+]] = tensor.extract %{{.+}}[%[[I]], %[[L]]]
+// CHECK:             %[[MATRIX:.+]] = tensor.extract_slice %{{.+}}[%[[INDEX]], 0, 0] [1, 96, 64] [1, 1, 1]
+// CHECK:             %[[BEFORE:.+]] = tensor.extract_slice %[[RESULT]][%[[I]], 0] [1, 96] [1, 1]
+// CHECK:             %[[SUM:.+]] = linalg.generic
+// CHECK-SAME:          iterator_types = ["parallel", "reduction"]
+// CHECK-SAME:          outs(%[[BEFORE]]
+// CHECK:             tensor.insert_slice %[[SUM]] into %[[RESULT]][%[[I]], 0] [1, 96] [1, 1]
+func.func @mixture(%x: tensor<4x64xf32>, %w: tensor<8x96x64xf32>, %at: tensor<4x2xindex>, %start: tensor<4x96xf32>) -> tensor<4x96xf32> {
+  %0 = linalg.generic {indexing_maps = [#x3, #at3, #y3], iterator_types = ["parallel", "reduction", "parallel", "reduction"]}
+      ins(%x, %at : tensor<4x64xf32>, tensor<4x2xindex>) outs(%start : tensor<4x96xf32>) {
+  ^bb0(%in: f32, %index: index, %out: f32):
+    %j = linalg.index 2 : index
+    %k = linalg.index 3 : index
+    %element = tensor.extract %w[%index, %j, %k] : tensor<8x96x64xf32>
+    %product = arith.mulf %in, %element : f32
+    %sum = arith.addf %out, %product : f32
+    linalg.yield %sum : f32
+  } -> tensor<4x96xf32>
+  return %0 : tensor<4x96xf32>
+}

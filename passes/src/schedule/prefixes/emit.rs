@@ -17,6 +17,9 @@ use skript_symbolic::Affine;
 
 /// The number of steps in a block, which has a separate sum.
 const BLOCK: i64 = 128;
+/// The number of rows that are computed together, because each step of a row waits for the step before it. More rows at a distance
+/// that is a power of two would not fit in the ways of a cache.
+const GROUP: i64 = 4;
 /// The number of elements of the innermost dimension that a thread computes in each step.
 const TILE: i64 = 256;
 /// The minimum extent of the innermost dimension for vectors along it.
@@ -95,7 +98,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         })
     }
 
-    /// Emits a parallel loop over rows.
+    /// Emits a parallel loop over rows, or over groups of rows.
     fn scalars(
         &self,
         rows: &[usize],
@@ -103,42 +106,55 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         result: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        if rows.is_empty() {
-            return self.row(&[], steps, result, at);
+        let Some(last) = rows.last() else {
+            return self.group(&[Vec::new()], steps, result, at);
+        };
+        let mut counts: Vec<Value> = rows.iter().map(|l| self.extent(*l, at)).collect::<Result<_, _>>()?;
+        let groups = self.nest.extent(*last).filter(|count| !self.is_blocked() && count % GROUP == 0);
+        if let (Some(count), Some(rows)) = (counts.last_mut(), groups) {
+            *count = at.idx(rows / GROUP);
         }
-        let counts: Vec<Value> = rows.iter().map(|l| self.extent(*l, at)).collect::<Result<_, _>>()?;
+        let size = if groups.is_some() { GROUP } else { 1 };
         let (region, inside, position) = at.region(&vec![at.index_type(); rows.len()]);
-        let row: Vec<(usize, Value)> = rows.iter().copied().zip(position).collect();
-        self.row(&row, steps, result, &inside)?;
+        let (first, outer) = position.split_last().ok_or(Error::OperationBuild)?;
+        let row = |number: i64| {
+            let place = inside.addi(inside.muli(*first, inside.idx(size)), inside.idx(number));
+            rows.iter().copied().zip(outer.iter().copied().chain([place])).collect::<Vec<_>>()
+        };
+        self.group(&(0..size).map(row).collect::<Vec<_>>(), steps, result, &inside)?;
         inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
-        let work = self.nest.extent(self.end).unwrap_or(BLOCK);
+        let work = self.nest.extent(self.end).unwrap_or(BLOCK).saturating_mul(size);
         scf::close_parallel(at, &counts, work, region)
     }
 
-    /// Emits the prefixes of a row, with the accumulator in a register.
-    fn row(
+    /// Emits the prefixes of a group of rows, with the accumulators in registers. Blocks are for one row.
+    fn group(
         &self,
-        row: &[(usize, Value<'c, 'a>)],
+        rows: &[Vec<(usize, Value<'c, 'a>)>],
         steps: &Steps<'c, 'a>,
         result: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        let start = self.start(&at_end(row, self.end, at.idx(0)), at)?;
         let first = steps.first.unwrap_or(at.idx(0));
+        let starts = vec![self.start(at)?; rows.len()];
         if !self.is_blocked() {
-            scf::fold(at, [first, steps.count, at.idx(1)], start, |inside, step, before| {
-                let total = self.reduced(before, row, step, steps, inside)?;
-                self.complete(total, row, step, steps, result, inside);
-                Ok(total)
+            scf::fold_all(at, [first, steps.count, at.idx(1)], &starts, |inside, step, before| {
+                let totals = rows.iter().zip(before).map(|(row, before)| {
+                    let total = self.reduced(*before, row, step, steps, inside)?;
+                    self.complete(total, row, step, steps, result, inside)?;
+                    Ok(total)
+                });
+                totals.collect()
             })?;
             return Ok(());
         }
+        let (row, start) = rows.iter().zip(starts).next().ok_or(Error::OperationBuild)?;
         scf::fold(at, [first, steps.count, at.idx(BLOCK)], start, |inside, block, total| {
             let end = inside.minsi(inside.addi(block, inside.idx(BLOCK)), steps.count);
             let neutral = inside.literal(self.combine.neutral(total.r#type()));
             let sum = scf::fold(inside, [block, end, inside.idx(1)], neutral, |inside, step, before| {
                 let sum = self.reduced(before, row, step, steps, inside)?;
-                self.complete(self.combined(total, sum, inside), row, step, steps, result, inside);
+                self.complete(self.combined(total, sum, inside), row, step, steps, result, inside)?;
                 Ok(sum)
             })?;
             Ok(self.combined(total, sum, inside))
@@ -199,7 +215,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         let row = |value| outer.iter().copied().chain([(lane, value)]).collect::<Vec<_>>();
         let place = |value| outer.iter().map(|(_, value)| *value).chain([value]).collect::<Vec<_>>();
         repeat(at, lanes, |inside, value| {
-            let start = self.start(&at_end(&row(value), self.end, inside.idx(0)), inside)?;
+            let start = self.start(inside)?;
             inside.store(start, arrays.totals, &place(value));
             Ok(())
         })?;
@@ -214,8 +230,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
                     Some(_) => self.combined(inside.load(arrays.totals, &place), sum, inside),
                     None => sum,
                 };
-                self.complete(total, &row(value), step, steps, arrays.result, inside);
-                Ok(())
+                self.complete(total, &row(value), step, steps, arrays.result, inside)
             })
         };
         let first = steps.first.unwrap_or(at.idx(0));
@@ -290,21 +305,30 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         steps: &Steps<'c, 'a>,
         result: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
-    ) {
+    ) -> Result<(), Error> {
+        let output = self.nest.output().ok_or(Error::OperationBuild)?;
+        let loops = output.indices().ok_or(Error::OperationBuild)?;
         let write = |inside: &Builder<'c, 'a>| {
             let row = at_end(row, self.end, self.element(step, steps, inside));
-            let loops = self.nest.output().and_then(Operand::indices).unwrap_or_default();
+            let mut total = total;
+            if !self.starts_uniformly() {
+                total = self.combined(self.read(output, &row, inside)?, total, inside);
+            }
             let place: Vec<Value> = loops
                 .iter()
                 .filter_map(|l| row.iter().find(|(number, _)| number == l))
                 .map(|(_, value)| *value)
                 .collect();
             inside.store(total, result, &place);
+            Ok(())
         };
-        match steps.first {
-            Some(_) => at.when(at.cmpi(Integers::SignedAtLeast, step, at.idx(0)), |inside| write(&inside)),
-            None => write(at),
+        if steps.first.is_none() {
+            return write(at);
         }
+        let mut outcome = Ok(());
+        let is_element = at.cmpi(Integers::SignedAtLeast, step, at.idx(0));
+        at.when(is_element, |inside| outcome = write(&inside));
+        outcome
     }
 
     /// The element of the result that a step completes.
@@ -315,13 +339,11 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         at.subi(at.subi(steps.count, at.idx(1)), step)
     }
 
-    /// The initial element of the result.
-    fn start(&self, loops: &[(usize, Value<'c, 'a>)], at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+    /// The initial accumulator: the start value of all elements, or the neutral element if start values differ.
+    fn start(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let output = self.nest.output().ok_or(Error::OperationBuild)?;
-        match splat::value(output.value, at)? {
-            Some(value) => Ok(value),
-            None => self.read(output, loops, at),
-        }
+        let value = splat::value(output.value, at)?;
+        Ok(value.unwrap_or_else(|| at.literal(self.combine.neutral(output.element.r#type()))))
     }
 
     /// A term of a row.
