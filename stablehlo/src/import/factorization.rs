@@ -211,6 +211,7 @@ mod tests {
     use super::*;
     use melior::Context;
     use melior::dialect::DialectRegistry;
+    use melior::ir::Module;
 
     /// Expands the custom calls of a program; returns the number of remaining calls and the program.
     fn expanded(lines: &str, arguments: &str) -> (usize, String) {

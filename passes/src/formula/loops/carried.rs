@@ -132,12 +132,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 .get(*dimension)
                 .ok_or(Refusal::Shape("has too few subscripts"))?;
             let buffer = self.destination(*target)?;
-            let extent = match buffer.r#type().is_mem_ref() {
-                true => memref::extent(at, buffer, *dimension)?,
-                false => {
-                    let dimension = i64::try_from(*dimension);
-                    at.extent(buffer, dimension.map_err(|_| Refusal::Shape("has too many dimensions"))?)?
-                }
+            let extent = if buffer.r#type().is_mem_ref() {
+                memref::extent(at, buffer, *dimension)?
+            } else {
+                let dimension = i64::try_from(*dimension);
+                at.extent(buffer, dimension.map_err(|_| Refusal::Shape("has too many dimensions"))?)?
             };
             for (op, limit) in [(ScalarOp::Ge, at.idx(0)), (ScalarOp::Lt, extent)] {
                 let one = at.scalar(op, &[address, limit], flag)?;

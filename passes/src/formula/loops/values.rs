@@ -152,9 +152,10 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 }
                 Ok(yielded)
             };
-            match is_guarded {
-                true => this.under_guard(0, &kinds, &otherwise, inner, &mut step),
-                false => step(this, inner),
+            if is_guarded {
+                this.under_guard(0, &kinds, &otherwise, inner, &mut step)
+            } else {
+                step(this, inner)
             }
         })?;
         let mut results = results.into_iter();
