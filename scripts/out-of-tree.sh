@@ -32,7 +32,7 @@ target/release/skript compile examples/perceptron --emit=llvm-dialect --no-locat
 diff build/out-of-tree/lowered.mlir build/out-of-tree/compiled.mlir
 build/out-of-tree/skript-lower build/out-of-tree/model.mlir | grep -q linalg.generic
 
-# The passes as a plugin of upstream's mlir-opt.
+# The passes as a plugin for upstream's mlir-opt.
 plugin=target/release/libSkriptPasses.so
 passes='builtin.module(skript-to-linalg-tensors,one-shot-bufferize{bufferize-function-boundaries})'
 "$prefix/bin/mlir-opt" --load-dialect-plugin=$plugin --load-pass-plugin=$plugin --pass-pipeline="$passes" \

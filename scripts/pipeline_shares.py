@@ -31,6 +31,10 @@ refused passes if it is refused. `make test` compares the evaluator and `linalg`
   `conv_2d_nchw_fchw`, `pooling_nhwc_max`, `reduce`, `transpose`, …). Windows read a border of zeros instead of a guard, so
   an infinite or NaN *weight* there produces NaN where the formula skips the product. The compiler's own kernels use
   `linalg`, which is faster.
+- `linalg-tensors`, for `skript compile --emit=` only, is for other compilers, such as IREE: tensors instead of buffers,
+  and run-time checks as `cf.assert`. To erase the checks, run `skript-opt --convert-skript-check-to-cf=drop=true
+  --skript-to-linalg-tensors` on the output of `--emit=skript`. Kernels of the runtime (`skript.intrinsic`, such as that
+  of `algo.top_k`) have no form in upstream dialects.
 - `affine` lacks the cases [below](#cases-that-are-not-affine).
 """)
     print("| family | " + " | ".join(way for way, _ in WAYS) + " |")

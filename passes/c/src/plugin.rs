@@ -6,7 +6,7 @@
 use mlir_sys::MlirDialectRegistry;
 use std::ffi::{CStr, c_char};
 
-/// `MLIR_PLUGIN_API_VERSION` of MLIR 22.
+/// `MLIR_PLUGIN_API_VERSION` in MLIR 22.
 const API_VERSION: u32 = 1;
 
 const NAME: &CStr = c"skript";

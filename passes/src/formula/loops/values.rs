@@ -219,17 +219,15 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     ) -> Result<(), Refusal> {
         let missing = || Refusal::Shape("has too few destinations");
         for (target, is_known) in known.iter().enumerate() {
-            let position = match is_known {
-                true => self.target_position(target, at)?,
-                false => {
-                    let rank = self.reading.nest.targets.get(target).ok_or_else(missing)?.subscripts.len();
-                    let subscript = |tensor: Value<'c, 'a>| {
-                        let word =
-                            at.value(ops::tensor::EXTRACT, &[tensor], &[], types::int(at.context, 64))?;
-                        Ok::<_, Refusal>(at.index_cast(word, Type::index(at.context)))
-                    };
-                    results.by_ref().take(rank).map(subscript).collect::<Result<Vec<_>, _>>()?
-                }
+            let position = if *is_known {
+                self.target_position(target, at)?
+            } else {
+                let rank = self.reading.nest.targets.get(target).ok_or_else(missing)?.subscripts.len();
+                let subscript = |tensor: Value<'c, 'a>| {
+                    let word = at.value(ops::tensor::EXTRACT, &[tensor], &[], types::int(at.context, 64))?;
+                    Ok::<_, Refusal>(at.index_cast(word, Type::index(at.context)))
+                };
+                results.by_ref().take(rank).map(subscript).collect::<Result<Vec<_>, _>>()?
             };
             let element = results.next().ok_or_else(missing)?;
             self.insert_slice(target, &position, element, at)?;

@@ -162,10 +162,12 @@ fn is_kept(reading: &Reading) -> bool {
 /// Emits a value that is not used, such as the initial loop-carried one.
 pub(super) fn zero<'c: 'a, 'a>(kind: Type<'c>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let is_real = types::reals(kind).is_some();
-    let number = match is_real {
-        true => Scalar::Real(0.0),
-        false if kind == types::flag(at.context) => Scalar::Bool(false),
-        false => Scalar::Int(0),
+    let number = if is_real {
+        Scalar::Real(0.0)
+    } else if kind == types::flag(at.context) {
+        Scalar::Bool(false)
+    } else {
+        Scalar::Int(0)
     };
     at.constant(number, kind)
 }
