@@ -98,6 +98,7 @@ jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = 
 step "JAX programs" .venv/bin/python $jax
 step "JAX programs with symbolic dimensions" .venv/bin/python test/stablehlo/jax_symbolic.py --skript target/release/skript
 step "JAX programs through the dialect" .venv/bin/python $jax --through-skript
+step "JAX programs in upstream dialects" .venv/bin/python $jax --to-linalg "$(scripts/llvm/bin/llvm-config --bindir)/mlir-opt"
 step "intrinsics in XLA" .venv/bin/python test/stablehlo/intrinsics.py --skript target/release/skript
 if [ "$all" = --all ]; then
   step "library in XLA" .venv/bin/python test/stablehlo/library.py --skript target/release/skript --sample 3

@@ -7,6 +7,8 @@ types and shapes; integers and bools must be equal, reals close, or equal if the
 
 With `--through-skript`, programs are first converted to the `skript` dialect and back to StableHLO. A second conversion must
 result in the same text. Programs that the dialect cannot express are counted and skipped.
+
+With `--to-linalg MLIR_OPT`, `skript-opt --stablehlo-to-linalg` lowers each program instead, and upstream's `mlir-opt` must accept it.
 """
 import argparse
 import json
@@ -368,12 +370,34 @@ def through_skript(skript, text):
     return once
 
 
+def refusal(opt, upstream, text):
+    """Why `--stablehlo-to-linalg`, or `mlir-opt` on its result, refuses a program; `None` if both accept it."""
+    lowered = subprocess.run([opt, "--stablehlo-to-linalg"], input=text, capture_output=True, text=True)
+    if lowered.returncode == 0:
+        lowered = subprocess.run([upstream, "-o", os.devnull], input=lowered.stdout, capture_output=True, text=True)
+    return lowered.stderr.strip()[:300] if lowered.returncode else None
+
+
+def to_linalg(opt, upstream, chosen):
+    """Lowers programs to upstream dialects; returns the exit status."""
+    wrong = 0
+    for name in chosen:
+        function, arguments = PROGRAMS[name]
+        reason = refusal(opt, upstream, written(jax.jit(function).lower(*arguments), function, arguments))
+        if reason is not None:
+            wrong += 1
+            print("%s: %s" % (name, reason))
+    print("JAX programs: %d lowered to upstream dialects, %d refused" % (len(chosen) - wrong, wrong))
+    return 1 if wrong or not chosen else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--skript", required=True)
     parser.add_argument("--only", action="append", help="programs whose name holds this")
     parser.add_argument("--shard", help="I/N: every Nth program from the Ith; 'day/N': another one each day")
     parser.add_argument("--through-skript", action="store_true", help="run each elementwise program after conversion to the `skript` dialect and back")
+    parser.add_argument("--to-linalg", metavar="MLIR_OPT", help="lower each program with skript-opt, and verify it with this mlir-opt")
     parser.add_argument("--keep", help="folder for programs and arrays")
     args = parser.parse_args()
     everything = ELEMENTWISE if args.through_skript else PROGRAMS
@@ -383,6 +407,8 @@ def main():
         everything = len(chosen)
         chosen = xla.shard(chosen, args.shard)
         share = len(chosen) / max(everything, 1)
+    if args.to_linalg:
+        return to_linalg(os.path.join(os.path.dirname(args.skript), "skript-opt"), args.to_linalg, chosen)
     with tempfile.TemporaryDirectory() as folder:
         folder = args.keep or folder
         wanted, lines, wrong, left_out = {}, [], 0, []
