@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the operators of examples/operators against their equivalents in numpy and in torch, eager and compiled, and writes
-the table in bench/README.md.
+"""Measures operators that formulas define against the same in numpy, numba and torch, eager and compiled, and writes a table: the
+examples of examples/operators in bench/README.md, with `--suite formulas` the formulas of bench/formulas in its README.md.
 
-Engines alternate, each in a separate process that is pinned to as many CPUs as it has threads. Before torch is measured, its
+Engines alternate, each in a separate process that is pinned to as many CPUs as it has threads. Before an engine is measured, its
 outputs are compared with those of numpy.
 """
 import argparse
+import dataclasses
 import datetime
+import importlib
 import importlib.metadata
 import json
 import math
@@ -19,14 +21,44 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-sys.path[:0] = [os.path.join(ROOT, "examples", "operators"), os.path.join(HERE, "peers")]
-RESULTS = os.path.join(HERE, "operators.json")
+EXAMPLES, FORMULAS = os.path.join(ROOT, "examples", "operators"), os.path.join(HERE, "formulas")
+sys.path[:0] = [EXAMPLES, FORMULAS, os.path.join(HERE, "peers")]
 BEGIN, END = "<!-- operators: made by bench/operators.py -->", "<!-- operators: end -->"
-ENGINES = ("ours", "numpy", "torch", "torch.compile")
 # Seconds that a process may take, compilation included.
 TIMEOUT = 240
-# torch.compile unrolls loops over steps, so hundreds of steps take minutes to compile.
-NOT_COMPILED = {"moving_average", "soft_dtw", "edit_distance", "viterbi"}
+
+
+@dataclasses.dataclass
+class Suite:
+    """Models with the same computations in Python. `cases` is the module with their inputs and their reference in numpy."""
+
+    name: str
+    cases: str
+    engines: tuple
+    results: str
+    page: str
+    link: str
+    text: list
+
+    def module(self):
+        return importlib.import_module(self.cases)
+
+
+SUITES = {
+    suite.name: suite
+    for suite in (
+        Suite("operators", "cases", ("ours", "numpy", "torch", "torch.compile"), os.path.join(HERE, "operators.json"),
+              os.path.join(HERE, "README.md"), "../examples/operators/", [
+            "## Operators defined by formulas", "",
+            "`make bench-operators` (`bench/operators.py`) writes this part: the formulas of [examples/operators](../examples/operators) against the",
+            "same in numpy and in torch, eager and compiled, in f32, alternating, each in a separate process on as many CPUs as threads."]),
+        Suite("formulas", "kinds", ("ours", "numpy", "numba", "torch", "torch.compile"), os.path.join(FORMULAS, "results.json"),
+              os.path.join(FORMULAS, "README.md"), "", [
+            "`make bench-formulas` (`bench/operators.py --suite formulas`) writes this table: formulas as a reader of",
+            "[the language](../../docs/language.md) writes them, against the same in numpy, in loops that numba compiles, and in torch, eager and",
+            "compiled, in f32, alternating, each in a separate process on as many CPUs as threads. The outputs of all engines equal those of numpy."]),
+    )
+}
 
 
 def environment(threads):
@@ -51,17 +83,21 @@ def run(command, threads, round):
     return done.stdout
 
 
-def ours(skript, name, threads, round, seconds):
-    import cases
+def ours(skript, suite, name, threads, round, seconds):
     import numpy
 
+    cases = suite.module()
     with tempfile.TemporaryDirectory() as folder:
-        _, inputs = cases.made(name, {})
+        attributes, inputs = cases.made(name, {})
         command = [skript, "bench", cases.file_of(name), "--threads", str(threads), "--json", os.path.join(folder, "out.json")]
         for key, value in inputs.items():
             path = os.path.join(folder, key + ".npy")
             numpy.save(path, value)
             command += ["--input", "%s=%s" % (key, path)]
+        if round == 0:
+            failure = disagreement(skript, cases, name, threads, attributes, inputs)
+            if failure:
+                return failure
         first = run([*command, "--calls", "1"], threads, round)
         if isinstance(first, dict):
             return first
@@ -71,45 +107,56 @@ def ours(skript, name, threads, round, seconds):
         return again if isinstance(again, dict) else {"ms": read()["call_ms"]}
 
 
-def peer(engine, name, threads, round, seconds):
-    command = [sys.executable, os.path.abspath(__file__), "--measure", engine, name, str(threads), str(seconds)]
+def disagreement(skript, cases, name, threads, attributes, inputs):
+    """A failure if our outputs are not those of numpy."""
+    import check
+
+    try:
+        found = check.run(skript, cases.file_of(name), {}, inputs, ["--threads=%d" % threads])
+        check.compare(name, "ours", found, cases.expected(name, attributes, inputs), cases.share(name))
+    except (AssertionError, subprocess.CalledProcessError) as failure:
+        return {"failure": " ".join(str(failure).split())[:300]}
+    return None
+
+
+def peer(engine, suite, name, threads, round, seconds):
+    command = [sys.executable, os.path.abspath(__file__), "--measure", suite.name, engine, name, str(threads), str(seconds)]
     text = run(command, threads, round)
     return text if isinstance(text, dict) else json.loads(text.splitlines()[-1])
 
 
-def measure(engine, name, threads, seconds):
+def measure(suite, engine, name, threads, seconds):
     """Prints the shortest time of a call in milliseconds. Runs in the process of a peer."""
-    import cases
-    import numpy
+    import check
 
+    cases = suite.module()
     attributes, inputs = cases.made(name, {})
     expected = cases.expected(name, attributes, inputs)
-    if engine == "numpy":
-        function = cases.CASES[name].outputs
-        call = lambda: function(**inputs, **cases.options(function, attributes))
-    else:
+    function = cases.function(engine.split(".")[0], name)
+    options = cases.options(function, attributes)
+    if engine == "numba":
+        import numba
+
+        numba.set_num_threads(threads)
+        # Sums may be reordered, as in compiled formulas; infinities keep their meaning.
+        function = numba.njit(parallel=threads > 1, fastmath={"reassoc", "contract", "nsz"})(function)
+    if engine.startswith("torch"):
         import torch
 
-        import operators_torch
-
         torch.set_num_threads(threads)
-        function = getattr(operators_torch, name)
-        options = cases.options(function, attributes)
-        tensors = {key: torch.from_numpy(value) for key, value in inputs.items()}
+        inputs = {key: torch.from_numpy(value) for key, value in inputs.items()}
         compiled = torch.compile(function) if engine == "torch.compile" else function
-        with torch.inference_mode():
-            results = compiled(**tensors, **options)
-        results = [value.numpy() for value in (results if isinstance(results, tuple) else (results,))]
-        for result, reference in zip(results, expected.values()):
-            scale = numpy.abs(reference).max()
-            off = numpy.abs(result.astype(float) - reference) > 1e-3 * scale
-            # Values on the border of two bins may round into either bin.
-            assert off.mean() < 1e-3 or name == "histogram" and numpy.abs(result - reference).sum() < 1e-3 * reference.sum(), "%s differs" % name
 
-        def call():
+        def function(**values):
             with torch.inference_mode():
-                compiled(**tensors, **options)
+                return compiled(**values)
 
+    call = lambda: function(**inputs, **options)
+    results = call()
+    results = results if isinstance(results, tuple) else (results,)
+    results = [value.numpy() if engine.startswith("torch") else value for value in results]
+    # torch and numba may sum in another order, and compute distances as differences of squares.
+    check.compare(name, engine, dict(zip(expected, results)), expected, cases.share(name) or 1e-3, 1e-3)
     call()
     times, end = [], time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < end:
@@ -119,87 +166,97 @@ def measure(engine, name, threads, seconds):
     print(json.dumps({"ms": 1000 * min(times)}))
 
 
-def table(results):
+def table(suite, results):
     threads = sorted({int(n) for times in results["operators"].values() for n in times})
-    heads = ["%s, %d" % (engine, n) for n in threads for engine in ENGINES] + ["ours / best, %d" % n for n in threads]
+    heads = ["%s, %d" % (engine, n) for n in threads for engine in suite.engines] + ["ours / best, %d" % n for n in threads]
     lines = ["| operator | %s |" % " | ".join(heads), "|---|%s" % ("---|" * len(heads))]
     ratios = {n: {} for n in threads}
     for name, times in results["operators"].items():
         for n in threads:
-            found = {engine: times[str(n)].get(engine, {}).get("ms") for engine in ENGINES}
+            found = {engine: times[str(n)].get(engine, {}).get("ms") for engine in suite.engines}
             peers = [ms for engine, ms in found.items() if engine != "ours" and ms]
             if found["ours"] and peers:
                 ratios[n][name] = found["ours"] / min(peers)
     cell = lambda entry: "%.3g" % entry["ms"] if "ms" in entry else "–"
     for name in sorted(results["operators"], key=lambda name: -ratios[threads[0]].get(name, math.inf)):
         times = results["operators"][name]
-        cells = [cell(times[str(n)].get(engine, {})) for n in threads for engine in ENGINES]
+        cells = [cell(times[str(n)].get(engine, {})) for n in threads for engine in suite.engines]
         cells += ["**%.2f**" % ratios[n][name] if name in ratios[n] else "–" for n in threads]
-        lines.append("| [%s](../examples/operators/%s.sknd) | %s |" % (name, name, " | ".join(cells)))
+        lines.append("| [%s](%s%s.sknd) | %s |" % (name, suite.link, name, " | ".join(cells)))
     means = ["%.2f on %s (*n* = %d)" % (math.exp(sum(map(math.log, ratios[n].values())) / len(ratios[n])),
                                         "one thread" if n == 1 else "%d threads" % n, len(ratios[n]))
              for n in threads if ratios[n]]
     return [*lines, "", "Geometric mean of *ours / best*: %s." % ", ".join(means)]
 
 
-def write(results):
-    page = os.path.join(HERE, "README.md")
-    with open(page) as file:
+def write(suite, results):
+    with open(suite.page) as file:
         text = file.read()
-    body = "\n".join([BEGIN, "## Operators defined by formulas", "",
-        "`make bench-operators` (`bench/operators.py`) writes this part: the formulas of [examples/operators](../examples/operators) against the",
-        "same in numpy and in torch, eager and compiled, in f32, alternating, each in a separate process on as many CPUs as threads.",
+    versions = ", ".join("%s %s" % (package, results[package]) for package in packages(suite))
+    body = "\n".join([BEGIN, *suite.text,
         "Cells: shortest time of a call in ms; *ours / best*: our time divided by that of the fastest other engine; –: no result.", "",
-        "%s; numpy %s, torch %s; %s." % (results["machine"], results["numpy"], results["torch"], results["date"]), *filter(None, [results.get("note")]), "", *table(results), END])
+        "%s; %s; %s." % (results["machine"], versions, results["date"]), *filter(None, [results.get("note")]), "", *table(suite, results), END])
     if BEGIN in text:
         before, rest = text.split(BEGIN)
         text = before + body + rest.split(END)[1]
     else:
         text = text.rstrip("\n") + "\n\n" + body + "\n"
-    with open(page, "w") as file:
+    with open(suite.page, "w") as file:
         file.write(text)
+
+
+def packages(suite):
+    return [engine for engine in suite.engines if engine not in ("ours", "torch.compile")]
+
+
+def measures(suite, engine, name):
+    """Whether an engine computes a model."""
+    cases = suite.module()
+    return engine == "ours" or cases.function(engine.split(".")[0], name) and (engine != "torch.compile" or cases.compiles(name))
 
 
 def main():
     if sys.argv[1:2] == ["--measure"]:
-        engine, name, threads, seconds = sys.argv[2:]
-        return measure(engine, name, int(threads), float(seconds))
-    import cases
+        suite, engine, name, threads, seconds = sys.argv[2:]
+        return measure(SUITES[suite], engine, name, int(threads), float(seconds))
     import machine
 
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--skript", default=os.path.join(ROOT, "target", "release", "skript"))
     options.add_argument("--seconds", type=float, default=1.0, help="for each engine and round")
     options.add_argument("--rounds", type=int, default=2)
-    options.add_argument("--only", default=",".join(ENGINES), help="engines to measure; the others keep their results")
+    options.add_argument("--suite", choices=SUITES, default="operators")
+    options.add_argument("--only", help="engines to measure; the others keep their results")
     options.add_argument("names", nargs="*")
     options = options.parse_args()
+    suite = SUITES[options.suite]
     try:
-        with open(RESULTS) as file:
+        with open(suite.results) as file:
             results = json.load(file)
     except FileNotFoundError:
         results = {"operators": {}}
-    versions = {package: importlib.metadata.version(package) for package in ("numpy", "torch")}
+    versions = {package: importlib.metadata.version(package) for package in packages(suite)}
     results.pop("note", None)
     results.update(versions, machine=machine.name(), date=str(datetime.date.today()))
-    for name in options.names or cases.CASES:
+    for name in options.names or suite.module().CASES:
         for threads in (1, 2):
-            engines = [e for e in options.only.split(",") if (e, name) not in {("torch.compile", n) for n in NOT_COMPILED}]
+            engines = [e for e in (options.only.split(",") if options.only else suite.engines) if measures(suite, e, name)]
             best = {}
             for round in range(options.rounds):
                 for engine in engines:
                     if "failure" in best.get(engine, {}):
                         continue
-                    found = ours(options.skript, name, threads, round, options.seconds) if engine == "ours" else peer(engine, name, threads, round, options.seconds)
+                    arguments = suite, name, threads, round, options.seconds
+                    found = ours(options.skript, *arguments) if engine == "ours" else peer(engine, *arguments)
                     if "failure" in found:
                         print("%s, %s: %s" % (name, engine, found["failure"]), file=sys.stderr)
                     best[engine] = min((best.get(engine, {"ms": math.inf}), found), key=lambda entry: entry.get("ms", -1))
             results["operators"].setdefault(name, {}).setdefault(str(threads), {}).update(best)
             print("%-20s %d  %s" % (name, threads, "  ".join("%s %.3g" % (engine, times.get("ms", math.nan)) for engine, times in results["operators"][name][str(threads)].items())), flush=True)
-        with open(RESULTS, "w") as file:
+        with open(suite.results, "w") as file:
             json.dump(results, file, indent=1)
             file.write("\n")
-    write(results)
+    write(suite, results)
     return 0
 
 

@@ -4,6 +4,7 @@
 `CASES[name].small` are the attributes of the graph in tests; those in the file are realistic sizes.
 """
 import dataclasses
+import importlib
 import os
 import re
 
@@ -264,10 +265,10 @@ CASES = {name: Case(small, globals()[name + "_inputs"], globals()[name]) for nam
 
 
 class Attributes:
-    """Attributes of the graph of an operator: those in its file, with others in their place."""
+    """Attributes of the graph in a file, with others in their place."""
 
-    def __init__(self, name, others):
-        with open(file_of(name)) as file:
+    def __init__(self, path, others):
+        with open(path) as file:
             graph = file.read().split("\ngraph ")[1]
         found = {key: float(value) if "." in value else int(value) for key, value in re.findall(r"(\w+): (?:int|real) = ([\d.]+);", graph)}
         self.values = {**found, **others}
@@ -280,7 +281,7 @@ def file_of(name):
 
 def made(name, others, seed=1):
     """The attributes and the inputs of an operator, always the same for a seed."""
-    attributes = Attributes(name, others)
+    attributes = Attributes(file_of(name), others)
     return attributes, CASES[name].inputs(np.random.default_rng(seed), attributes)
 
 
@@ -293,3 +294,18 @@ def options(function, attributes):
 def expected(name, attributes, inputs):
     outputs = CASES[name].outputs
     return outputs(**inputs, **options(outputs, attributes))
+
+
+def function(engine, name):
+    """The same computation in an engine of bench/operators.py."""
+    return CASES[name].outputs if engine == "numpy" else getattr(importlib.import_module("operators_" + engine), name)
+
+
+def compiles(name):
+    """torch.compile unrolls loops over steps, so hundreds of steps take minutes to compile."""
+    return name not in ("moving_average", "soft_dtw", "edit_distance", "viterbi")
+
+
+def share(name):
+    """The share of elements that may differ: values on the border of two bins may be in either bin."""
+    return 0.1 if name == "histogram" else 0.0
