@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON = .venv/bin/python
 
-.PHONY: setup build demo test test-all bench bench-peers bench-operators test-networks wheel docs site tidy clean
+.PHONY: setup build demo test test-all bench bench-peers bench-operators bench-formulas test-networks wheel docs site tidy clean
 
 setup:
 	@scripts/setup.sh
@@ -32,6 +32,11 @@ bench-peers: build
 bench-operators: build
 	@bench/operators-setup.sh
 	@build/torch-venv/bin/python bench/operators.py $(OPERATORS)
+
+# FORMULAS: options of bench/operators.py, such as names of formulas.
+bench-formulas: build
+	@bench/operators-setup.sh
+	@build/torch-venv/bin/python bench/operators.py --suite formulas $(FORMULAS)
 
 # Networks that packages ship and that torch exports, compared with onnxruntime. NETWORKS: options of
 # test/import/torch_networks.py, such as `--only BERT`; SHIPPED: options of test/import/shipped.py.
