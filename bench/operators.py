@@ -153,7 +153,7 @@ def measure(suite, engine, name, threads, seconds):
 
     call = lambda: function(**inputs, **options)
     results = call()
-    results = results if isinstance(results, tuple) else (results,)
+    results = tuple(results.values()) if isinstance(results, dict) else results if isinstance(results, tuple) else (results,)
     results = [value.numpy() if engine.startswith("torch") else value for value in results]
     # torch and numba may sum in another order, and compute distances as differences of squares.
     check.compare(name, engine, dict(zip(expected, results)), expected, cases.share(name) or 1e-3, 1e-3)
