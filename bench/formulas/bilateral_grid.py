@@ -2,7 +2,7 @@
 import numpy as np
 from numba import prange
 
-SMALL = dict(h=19, w=23, cell=4, levels=5)
+SMALL = dict(h=16, w=24, cell=4, levels=5)
 
 
 def inputs(random, a):
