@@ -4,7 +4,7 @@
 examples of examples/operators in bench/README.md, with `--suite formulas` the formulas of bench/formulas in its README.md.
 
 Engines alternate, each in a separate process that is pinned to as many CPUs as it has threads. Before an engine is measured, its
-outputs are compared with those of numpy.
+outputs are compared with the reference in numpy.
 """
 import argparse
 import dataclasses
@@ -56,7 +56,7 @@ SUITES = {
               os.path.join(FORMULAS, "README.md"), "", [
             "`make bench-formulas` (`bench/operators.py --suite formulas`) writes this table: formulas as a reader of",
             "[the language](../../docs/language.md) writes them, against the same in numpy, in loops that numba compiles, and in torch, eager and",
-            "compiled, in f32, alternating, each in a separate process on as many CPUs as threads. The outputs of all engines equal those of numpy."]),
+            "compiled, in f32, alternating, each in a separate process on as many CPUs as threads. All engines compute the same outputs."]),
     )
 }
 
@@ -108,7 +108,7 @@ def ours(skript, suite, name, threads, round, seconds):
 
 
 def disagreement(skript, cases, name, threads, attributes, inputs):
-    """A failure if our outputs are not those of numpy."""
+    """A failure if our outputs differ from the reference."""
     import check
 
     try:
