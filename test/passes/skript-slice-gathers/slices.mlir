@@ -88,9 +88,9 @@ func.func @scaled(%x: tensor<4x64xf32>, %w: tensor<8x96x64xf32>, %s: tensor<8x96
 }
 
 // The first of two reductions selects slices, as in a mixture of experts: its loop adds to the same part of the result.
-#x3 = affine_map<(i, l, j, k) -> (i, k)>
-#at3 = affine_map<(i, l, j, k) -> (i, l)>
-#y3 = affine_map<(i, l, j, k) -> (i, j)>
+#x5 = affine_map<(i, l, j, k) -> (i, k)>
+#at5 = affine_map<(i, l, j, k) -> (i, l)>
+#y5 = affine_map<(i, l, j, k) -> (i, j)>
 
 // CHECK-LABEL: func.func @mixture
 // CHECK:         scf.for %[[I:.+]] = %c0 to %c4 step
@@ -103,7 +103,7 @@ func.func @scaled(%x: tensor<4x64xf32>, %w: tensor<8x96x64xf32>, %s: tensor<8x96
 // CHECK-SAME:          outs(%[[BEFORE]]
 // CHECK:             tensor.insert_slice %[[SUM]] into %[[RESULT]][%[[I]], 0] [1, 96] [1, 1]
 func.func @mixture(%x: tensor<4x64xf32>, %w: tensor<8x96x64xf32>, %at: tensor<4x2xindex>, %start: tensor<4x96xf32>) -> tensor<4x96xf32> {
-  %0 = linalg.generic {indexing_maps = [#x3, #at3, #y3], iterator_types = ["parallel", "reduction", "parallel", "reduction"]}
+  %0 = linalg.generic {indexing_maps = [#x5, #at5, #y5], iterator_types = ["parallel", "reduction", "parallel", "reduction"]}
       ins(%x, %at : tensor<4x64xf32>, tensor<4x2xindex>) outs(%start : tensor<4x96xf32>) {
   ^bb0(%in: f32, %index: index, %out: f32):
     %j = linalg.index 2 : index
