@@ -43,6 +43,8 @@ pub enum Origin {
 pub struct ModuleInfo {
     /// The edition that gives the module its meaning.
     pub edition: Edition,
+    /// Whether the syntax of the module selected its edition.
+    pub(crate) edition_from_syntax: bool,
     /// Where the module comes from.
     pub origin: Origin,
 }

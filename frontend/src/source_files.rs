@@ -165,13 +165,14 @@ impl<'a> Loader<'a> {
 
     fn register(&mut self, key: String, mut module: Module, origin: Origin, depth: usize) {
         let edition = self.choose_edition(&module, origin);
+        let edition_from_syntax = self.edition.is_none() && origin == Origin::Model;
         if edition == Edition::Khronos {
             expand_input_helpers(&mut module);
             // A module may use its name without an import; an import of that name takes precedence.
             let own_import = (key.clone(), module.name.clone());
             self.program.imports.insert(own_import, key.clone());
         }
-        self.program.info.insert(key.clone(), ModuleInfo { edition, origin });
+        self.program.info.insert(key.clone(), ModuleInfo { edition, edition_from_syntax, origin });
         self.program.modules.insert(key.clone(), module);
         self.pending.push((key, depth));
     }

@@ -87,7 +87,7 @@ pub(crate) fn checked(document: &Document, edition: Edition) -> (Program, Sink) 
                 program.imports.insert((name.to_string(), path.clone()), path);
             }
         }
-        let info = ModuleInfo { edition, origin: Origin::Model };
+        let info = ModuleInfo { edition, edition_from_syntax: false, origin: Origin::Model };
         program.info.insert(name.to_string(), info);
         program.modules.insert(name.to_string(), module);
     }

@@ -7,6 +7,7 @@ pub(super) mod attributes;
 pub(super) mod binding;
 pub(super) mod builder;
 pub(crate) mod default_input;
+mod edition_warning;
 pub(crate) mod generic_types;
 pub(super) mod instance;
 pub(super) mod invocation;

@@ -2,6 +2,7 @@
 //! The state of an evaluation.
 
 use crate::eval::demand::Demands;
+use crate::eval::language::Language;
 use crate::eval::scope::{FormulaState, Scope};
 use crate::limits::Limits;
 use crate::program::Edition;
@@ -40,6 +41,7 @@ pub(crate) struct Evaluator<'a> {
     /// Generic types.
     pub types: &'a IndexMap<String, TypeName>,
     pub edition: Edition,
+    pub(super) language: &'a Language,
     pub limits: &'a Limits,
     pub formula: Option<FormulaState>,
     /// Run-time conditions of the expressions evaluated so far.
@@ -50,10 +52,10 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn new(
         scope: &'a Scope,
         types: &'a IndexMap<String, TypeName>,
-        edition: Edition,
+        language: &'a Language,
         limits: &'a Limits,
         demands: &'a Demands,
     ) -> Self {
-        Evaluator { scope, types, edition, limits, formula: None, demands }
+        Evaluator { scope, types, edition: language.edition, language, limits, formula: None, demands }
     }
 }

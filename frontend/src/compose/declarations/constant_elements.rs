@@ -170,7 +170,7 @@ impl Elements<'_, '_> {
 
     fn evaluator<'e>(&'e self, scope: &'e Scope, demands: &'e Demands) -> Evaluator<'e> {
         let builder = self.builder;
-        Evaluator::new(scope, &builder.types, builder.edition, self.limits, demands)
+        Evaluator::new(scope, &builder.types, &builder.language, self.limits, demands)
     }
 }
 

@@ -301,7 +301,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let mut evaluator = Evaluator::new(
             scope,
             &self.builder.types,
-            self.builder.edition,
+            &self.builder.language,
             self.context.limits,
             &self.demands,
         );

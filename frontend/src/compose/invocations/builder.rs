@@ -6,7 +6,7 @@ use crate::compose::instances::CaptureName;
 use crate::compose::invocations::arguments::ArgumentList;
 use crate::compose::operators::OperatorRef;
 use crate::compose::quantization::quantizer::Quantizer;
-use crate::eval::{Atom, Demands, Evaluator, Scope, TensorRef, TypeName, Value};
+use crate::eval::{Atom, Demands, Evaluator, Language, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
     self, Block, ConstantData, Extent, Function, FunctionId, Invoke, Operation, Port, PortTensors,
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// A function under construction.
 pub(crate) struct Builder<'p> {
     pub operator: OperatorRef<'p>,
-    pub edition: Edition,
+    pub(crate) language: Language,
     pub scope: Scope,
     pub types: IndexMap<String, TypeName>,
     pub function: Function,
@@ -137,7 +137,7 @@ impl<'p> Builder<'p> {
     ) -> Self {
         Builder {
             operator,
-            edition,
+            language: Language::new(edition),
             scope: Scope::new(),
             types: IndexMap::new(),
             function,
@@ -162,7 +162,7 @@ impl<'p> Builder<'p> {
     }
 
     pub(crate) fn evaluator<'b>(&'b self, limits: &'b Limits) -> Evaluator<'b> {
-        Evaluator::new(&self.scope, &self.types, self.edition, limits, &self.demands)
+        Evaluator::new(&self.scope, &self.types, &self.language, limits, &self.demands)
     }
 
     /// The tensor that an input's name denotes: if several inputs get the same tensor, the tensor of the first input.

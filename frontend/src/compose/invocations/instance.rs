@@ -14,6 +14,7 @@ use crate::compose::instances::InstanceInfo;
 use crate::compose::invocations::arguments::ArgumentList;
 use crate::compose::invocations::binding::bind;
 use crate::compose::invocations::builder::Builder;
+use crate::compose::invocations::edition_warning::warn_of_divisions;
 use crate::compose::operators::OperatorRef;
 use crate::compose::quantization::quantizers::{own_quantizers, quantization, simulate_given};
 use crate::compose::shapes::checks::settle;
@@ -73,6 +74,7 @@ impl<'p> Composer<'p, '_> {
             (Err(_), Some(_)) => declare_alone(&mut self.context, &mut builder)?,
             (filled, _) => filled?,
         }
+        warn_of_divisions(&mut self.context, &builder);
         builder.function.attributes = attribute_values(&builder);
         builder.function.types = builder
             .types
