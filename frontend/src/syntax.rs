@@ -11,8 +11,10 @@ mod brackets;
 mod build;
 mod casts;
 mod expectation;
+mod formula_advice;
 pub(crate) mod grammar;
 mod input_helpers;
+mod malformed_number;
 mod nesting;
 mod repair;
 pub(crate) mod splitter;
@@ -182,6 +184,7 @@ impl Failure {
             text: whole_operator(text, start, end),
             before: before.map_or("", |t| t.written(text)),
             terminator,
+            statement: text,
             start,
             end,
         };

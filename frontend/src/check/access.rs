@@ -8,6 +8,18 @@ use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
+/// How many indices an access has.
+pub(super) const INDEX_PER_DIMENSION: &str =
+    "an access has one index per dimension; a pack of indices is written `i..`";
+
+/// The text of an access.
+pub(super) struct Access<'a> {
+    pub(super) span: Span,
+    /// The accessed tensor.
+    pub(super) name: &'a str,
+    pub(super) trailing_comma: bool,
+}
+
 /// The effect of the indices of an access.
 pub(super) struct Indices {
     /// Dimensions covered.
@@ -63,7 +75,8 @@ impl Checker<'_> {
         let Tensor::Ranked(rank) = &ty.tensor else {
             return Type::unknown();
         };
-        self.check_rank(whole.span, &self.text(base.span), rank, &indices, subscripts, trailing_comma);
+        let access = Access { span: whole.span, name: &self.text(base.span), trailing_comma };
+        self.check_rank(&access, rank, &indices, subscripts, INDEX_PER_DIMENSION);
         let pack = match (&ty.pack, indices.repeated) {
             (pack, None) => pack.clone(),
             (Pack::Single, Some(length)) => Pack::Packed(length),
@@ -253,16 +266,17 @@ impl Checker<'_> {
         self.sink.report(diagnostic);
     }
 
-    /// Checks that the number of indices is the rank, if both are known; an access of rank 1 needs its comma.
+    /// Checks that the number of indices is the rank, if both are known; an access of rank 1 needs its comma. `help`:
+    /// the help if the numbers differ.
     pub(super) fn check_rank(
         &mut self,
-        span: Span,
-        name: &str,
+        access: &Access,
         rank: &Length,
         indices: &Indices,
         subscripts: &[Subscript],
-        trailing_comma: bool,
+        help: &str,
     ) {
+        let Access { span, name, trailing_comma } = *access;
         if rank.differs(&indices.count) {
             let message = format!(
                 "`{name}` has rank {}, but {} {} given",
@@ -273,7 +287,7 @@ impl Checker<'_> {
             self.sink.report(
                 Diagnostic::error(&codes::INDEX_COUNT, span, message)
                     .with_label(format!("rank {} expected", rank.described()))
-                    .with_help("an access has one index per dimension; a pack of indices is written `i..`"),
+                    .with_help(help),
             );
             return;
         }

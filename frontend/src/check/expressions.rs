@@ -199,6 +199,13 @@ impl Checker<'_> {
                 });
         } else if let Some(help) = foreign_literal(&name.name) {
             diagnostic = diagnostic.with_help(help);
+        } else if self.context == Context::Formula
+            && self.definition.lowers.iter().any(|l| l.target.name.name == name.name)
+        {
+            diagnostic = diagnostic.with_help(format!(
+                "formulas are computed in their order: move the formula of `{}` up",
+                name.name
+            ));
         } else if self.is_operator(&name.name) {
             diagnostic = diagnostic.with_help(format!(
                 "`{0}` is an operator, which a statement invokes: `y = {0}(x)`",
@@ -387,8 +394,14 @@ impl Checker<'_> {
         )
         .with_label_at(left.span, a.to_string())
         .with_label_at(right.span, b.to_string());
-        if let Some(help) = conversion_help(&self.text(left.span), a, &self.text(right.span), b) {
+        let help = conversion_help(&self.text(left.span), a, &self.text(right.span), b);
+        let mixes = matches!((&a.base, &b.base), (Base::Int, Base::Real) | (Base::Real, Base::Int));
+        if let Some(help) = help.filter(|_| !(mixes && self.in_subscript)) {
             diagnostic = diagnostic.with_help(help);
+        } else if mixes {
+            diagnostic = diagnostic.with_help(
+                "an index is an int: divide ints by `/`, which rounds down, or convert a real index with `int(…)`",
+            );
         }
         self.sink.report(diagnostic);
         false

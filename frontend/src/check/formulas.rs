@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `@lower` (2.12): the outputs, operands and indices of each formula, and the order of formulas of one output.
 
-use crate::ast::{AccessTarget, BlockKind, Definition, Expr, ExprKind, Lowering, LoweringOp};
+use crate::ast::{
+    AccessTarget, BinaryOp, BlockKind, Definition, Expr, ExprKind, LoopBound, Lowering, LoweringOp,
+};
+use crate::check::access::{Access, INDEX_PER_DIMENSION};
 use crate::check::checker::{Checker, Context};
 use crate::check::lengths::Length;
 use crate::check::scope::{Symbol, SymbolKind};
@@ -54,23 +57,7 @@ fn check_formula(checker: &mut Checker, lowering: &Lowering) {
         }
     }
     for bound in &lowering.bounds {
-        let ty = checker.value(&bound.bound);
-        if !ty.base.agrees(&Base::Int) {
-            let message = format!(
-                "the bound of the index `{}` must be an int, but this is {}",
-                bound.name.name, ty.base
-            );
-            let diagnostic = Diagnostic::error(&codes::EXTENT_TYPE, bound.bound.span, message);
-            checker.sink.report(diagnostic.with_label(ty.to_string()));
-        }
-        check_new_in_formula(checker, &bound.name, SymbolKind::Index);
-        // An index over an extent that may be absent covers no dimension if the extent is absent.
-        let optional = match ty.optional {
-            Optional::No => Optional::No,
-            _ => Optional::Maybe,
-        };
-        let ty = ty.with_base(Base::Int).with_optional(optional);
-        declare_local(checker, &bound.name, SymbolKind::Index, ty);
+        check_bound(checker, bound);
     }
     for (name, value) in &lowering.locals {
         checker.in_intermediate = true;
@@ -98,6 +85,35 @@ fn check_formula(checker: &mut Checker, lowering: &Lowering) {
         let name = &bound.name;
         checker.ended.insert(name.name.clone(), (name.span, "formula"));
     }
+}
+
+/// An index and its bound, `i < n`.
+fn check_bound(checker: &mut Checker, bound: &LoopBound) {
+    if let ExprKind::Binary { op: BinaryOp::And, left, right } = &bound.bound.kind {
+        let (extent, condition) = (checker.text(left.span), checker.text(right.span));
+        let name = &bound.name.name;
+        let message = format!("the bound of the index `{name}` is a condition, and must be an int");
+        let help = format!("a condition is written after all bounds: `{name} < {extent} | {condition}`");
+        let diagnostic = Diagnostic::error(&codes::FORMULA_CONDITION, bound.bound.span, message);
+        checker.sink.report(diagnostic.with_help(help));
+        declare_local(checker, &bound.name, SymbolKind::Index, Type::scalar(Base::Int));
+        return;
+    }
+    let ty = checker.value(&bound.bound);
+    if !ty.base.agrees(&Base::Int) {
+        let message =
+            format!("the bound of the index `{}` must be an int, but this is {}", bound.name.name, ty.base);
+        let diagnostic = Diagnostic::error(&codes::EXTENT_TYPE, bound.bound.span, message);
+        checker.sink.report(diagnostic.with_label(ty.to_string()));
+    }
+    check_new_in_formula(checker, &bound.name, SymbolKind::Index);
+    // An index over an extent that may be absent covers no dimension if the extent is absent.
+    let optional = match ty.optional {
+        Optional::No => Optional::No,
+        _ => Optional::Maybe,
+    };
+    let ty = ty.with_base(Base::Int).with_optional(optional);
+    declare_local(checker, &bound.name, SymbolKind::Index, ty);
 }
 
 /// Checks that indices and intermediates of one formula have different names.
@@ -164,7 +180,15 @@ fn check_target(checker: &mut Checker, lowering: &Lowering) -> Option<Type> {
             Some(item) => format!("{}[{}]", name.name, checker.text(item.span)),
             None => name.name.clone(),
         };
-        checker.check_rank(target.span, &text, rank, &indices, &target.subscripts, target.trailing_comma);
+        let accumulates = !matches!(lowering.op, LoweringOp::Assign | LoweringOp::Replace);
+        let help = match (rank.constant(), indices.count.constant()) {
+            (Some(rank), Some(count)) if accumulates && count > rank => {
+                "an index that is reduced, as `j` in `y[i,] += x[i,j], i < n, j < m`, occurs on the right side only"
+            }
+            _ => INDEX_PER_DIMENSION,
+        };
+        let access = Access { span: target.span, name: &text, trailing_comma: target.trailing_comma };
+        checker.check_rank(&access, rank, &indices, &target.subscripts, help);
     }
     if indices.repeated.is_some() {
         ty.pack = Pack::Unknown;
@@ -315,7 +339,10 @@ fn check_sequence(checker: &mut Checker, name: &str, formulas: &[&Lowering]) {
     };
     if let Some(third) = formulas.get(2) {
         let message = format!("`{name}` has {} formulas", formulas.len());
-        let help = "an output has at most two: one with `=`, then one that accumulates";
+        let help = format!(
+            "an output has at most two: one with `=`, then one that accumulates; write the others to other \
+             outputs, which later formulas can read"
+        );
         let diagnostic = Diagnostic::error(&codes::FORMULA_SEQUENCE, third.target.span, message);
         checker.sink.report(diagnostic.with_label_at(first.target.span, "the first one").with_help(help));
         return;
@@ -323,19 +350,27 @@ fn check_sequence(checker: &mut Checker, name: &str, formulas: &[&Lowering]) {
     let assigns = |l: &Lowering| l.op == LoweringOp::Assign;
     if let Some(second) = second {
         let problem = match (assigns(first), assigns(second)) {
-            (true, true) => Some(format!("`{name}` is initialized twice")),
-            (false, true) => Some(format!("the initialization of `{name}` comes after its accumulation")),
-            (false, false) => Some(format!("`{name}` is accumulated twice")),
+            (true, true) => Some((
+                format!("`{name}` is initialized twice"),
+                "select the value in one formula, `c ? a : b`, or replace elements by a second formula with `:=`",
+            )),
+            (false, true) => Some((
+                format!("the initialization of `{name}` comes after its accumulation"),
+                "an output has at most two formulas: first one with `=`, then one that accumulates",
+            )),
+            (false, false) => Some((
+                format!("`{name}` is accumulated twice"),
+                "an output has one accumulation: write the other one to another output, which later \
+                 formulas can read",
+            )),
             (true, false) => None,
         };
-        if let Some(problem) = problem {
+        if let Some((problem, help)) = problem {
             checker.sink.report(
                 Diagnostic::error(&codes::FORMULA_SEQUENCE, second.target.span, problem)
                     .with_label(format!("`{}`", second.op.word()))
                     .with_label_at(first.target.span, format!("`{}`", first.op.word()))
-                    .with_help(
-                        "an output has at most two formulas: first one with `=`, then one that accumulates",
-                    ),
+                    .with_help(help),
             );
             return;
         }

@@ -146,7 +146,11 @@ impl Checker<'_> {
         } else if needs == Needs::Bool {
             diagnostic = diagnostic.with_help("convert it to a bool with a comparison, or with `bool(…)`");
         } else if ty.base == Base::Bool {
-            diagnostic = diagnostic.with_help("convert it with `int(…)` or `real(…)`");
+            let written = self.text(operand.span);
+            let text = without_parentheses(&written);
+            diagnostic = diagnostic.with_help(format!(
+                "convert it with `int({text})` or `real({text})`, or select a value, `{written} ? a : b`"
+            ));
         }
         self.sink.report(diagnostic);
     }
@@ -306,4 +310,17 @@ fn describe(op: BinaryOp) -> (&'static str, Needs, bool) {
         BinaryOp::Xor => ("^", Needs::Bool, false),
         BinaryOp::Implies => ("=>", Needs::Bool, false),
     }
+}
+
+/// The text of an expression without the parentheses around it.
+fn without_parentheses(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
+        return text;
+    };
+    let mut depth = 0_i32;
+    let is_outer = inner.chars().all(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth >= 0
+    });
+    if is_outer { inner } else { text }
 }

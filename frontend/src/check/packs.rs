@@ -5,6 +5,7 @@ use crate::ast::{Expr, ExprKind, Item, Subscript};
 use crate::check::checker::{Checker, Context};
 use crate::check::expressions::join_tensor;
 use crate::check::lengths::Length;
+use crate::check::scope::SymbolKind;
 use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -268,6 +269,10 @@ impl Checker<'_> {
                         && let Some(symbol) = self.scope.lookup(&name.name)
                     {
                         diagnostic = diagnostic.with_label_at(symbol.span, "declared here");
+                        if symbol.kind == SymbolKind::FormulaLocal {
+                            let help = format!("a local value is one number in each step: write `{text}`");
+                            diagnostic = diagnostic.with_help(help);
+                        }
                     }
                     self.sink.report(diagnostic);
                     return Type::unknown();

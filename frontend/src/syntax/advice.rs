@@ -47,9 +47,16 @@ const INVOCATIONS_STAND_ALONE: &str =
 /// Names that are operators here and functions elsewhere.
 pub(super) fn operator_instead(name: &str) -> Option<&'static str> {
     Some(match name {
-        "min" | "fmin" | "minimum" => "`a << b` is the minimum of two numbers",
-        "max" | "fmax" | "maximum" => "`a >> b` is the maximum of two numbers",
+        "min" | "fmin" | "minimum" => {
+            "`a << b` is the minimum of two numbers; formulas accumulate it: `y[i,] <= x[i,j], i < n, j < m`"
+        }
+        "max" | "fmax" | "maximum" => {
+            "`a >> b` is the maximum of two numbers; formulas accumulate it: `y[i,] >= x[i,j], i < n, j < m`"
+        }
         "pow" | "power" => "a power is written `a ** b`",
+        "clamp" | "clip" => {
+            "`x >> low << high` limits a value; bars clamp an index of a tensor: `x[|i <> low : high|,]`"
+        }
         "mod" | "fmod" => "a remainder is written `a % b`",
         "sum" | "reduce_sum" => {
             "formulas sum by `+=`: `y[i,] += x[i,j], i < n, j < m`; in packs `p + ..` is the sum"
@@ -79,6 +86,12 @@ pub(crate) fn foreign_literal(name: &str) -> Option<&'static str> {
         "False" | "FALSE" => "the bool literals are `true` and `false`: write `false`",
         "null" | "NULL" | "None" | "nil" | "nullptr" => {
             "null has no literal: omit the attribute or the argument, or write `c ? a`, which is null without `c`"
+        }
+        "Inf" | "INF" | "infinity" | "Infinity" | "INFINITY" | "infty" => "infinity is the literal `inf`",
+        "nan" | "NaN" | "NAN" | "Nan" => "NaN has no literal: write `inf - inf`",
+        "Pi" | "PI" | "M_PI" => "the literal is `pi`",
+        "e" | "E" | "M_E" => {
+            "Euler's number is `` `exp`(1.0) ``; an index is declared after the formula, `i < n`"
         }
         _ => return None,
     })

@@ -3,7 +3,9 @@
 
 use super::advice::{CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement};
 use super::build::Builder;
+use super::formula_advice::of_formula;
 use super::grammar::Rule;
+use super::malformed_number::malformed;
 use crate::diagnostics::codes::{NUMBER, RESERVED_WORD, SYNTAX};
 use crate::diagnostics::{Code, Diagnostic};
 
@@ -20,6 +22,8 @@ pub(super) struct Found<'t> {
     pub(super) before: &'t str,
     /// The token that ends the statement: `;`, `}`, `{`, or empty at the end of the file.
     pub(super) terminator: &'t str,
+    /// The parsed text.
+    pub(super) statement: &'t str,
     /// The offsets of the token, relative to the parsed text.
     pub(super) start: usize,
     pub(super) end: usize,
@@ -27,15 +31,17 @@ pub(super) struct Found<'t> {
 
 /// Reports that one of `expected` is needed at `found`.
 pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], found: &Found) {
-    let span = builder.span_at(found.start, found.end);
+    let number = malformed(found);
+    let end = number.as_ref().map_or(found.end, |number| number.end);
+    let span = builder.span_at(found.start, end);
     let words = words(entry, expected);
     let shown = match (found.text, found.terminator) {
         ("", "") => "the end of the file".to_string(),
         ("", terminator) => format!("`{terminator}`"),
         (text, _) => format!("`{text}`"),
     };
-    let (code, message): (&'static Code, String) = if let Some(message) = bad_number(found.text) {
-        (&NUMBER, message)
+    let (code, message): (&'static Code, String) = if let Some(number) = &number {
+        (&NUMBER, number.message.clone())
     } else if is_foreign(found.text) {
         (&SYNTAX, format!("{shown} is not part of the language"))
     } else if is_misused_word(expected, found.text) && statement_advice(entry, found.text).is_none() {
@@ -50,22 +56,18 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
         return;
     }
     let mut diagnostic = Diagnostic::error(code, span, message);
-    if let Some(help) = help(entry, expected, found) {
+    let khronos = builder.marks.khronos_only.is_some();
+    let in_formula =
+        || (entry == Rule::lowering_entry).then(|| of_formula(expected, found, khronos)).flatten();
+    let general = || help(entry, expected, found).map(str::to_string);
+    let help = match number {
+        Some(number) => number.help,
+        None => in_formula().or_else(general),
+    };
+    if let Some(help) = help {
         diagnostic = diagnostic.with_help(help);
     }
     builder.sink.report(diagnostic);
-}
-
-fn bad_number(text: &str) -> Option<String> {
-    let starts_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
-    let exponent = text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['e', 'E']);
-    match exponent {
-        Some("") if starts_with_digit => Some(format!("the exponent of `{text}` has no digits")),
-        _ if starts_with_digit && text.contains(|c: char| c.is_ascii_alphabetic() || c == '_') => {
-            Some(format!("`{text}` is neither a number nor a name"))
-        }
-        _ => None,
-    }
 }
 
 fn is_foreign(text: &str) -> bool {
@@ -296,6 +298,9 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         "int" | "real" | "bool" | "str" if entry == declaration_entry => {
             "a declaration begins with the name: `x: real[n]`"
         }
+        "pi" | "inf" if matches!(before, "." | "`") => {
+            "`pi` and `inf` are literals, without a module and without back-ticks"
+        }
         _ if is_misused_word(expected, found) => "choose another name",
         "..." => "a pack is expanded with two dots; three make a cumulative fold, as in `x + ...`",
         "<-" | "<" if expects(infix) => {
@@ -304,13 +309,6 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         "" if expects(kw_else) => "an `if` always has an `else`",
         "/" if !expects(infix) && before == "/" => "for ints, `/` rounds down; a comment begins with `#`",
         "/" | "*" if !expects(infix) && (found == "/" || before == "/") => COMMENT_SIGN,
-        _ if entry == lowering_entry
-            && (expects(less)
-                || found.starts_with(|c: char| c.is_ascii_digit())
-                    && (expects(ident) || expects(loop_bound))) =>
-        {
-            "a loop bound is written `i < extent`; it runs from 0 to the extent, exclusive"
-        }
         _ if expects(infix) && before == "not" => return foreign_operator(before),
         _ if entry == component_entry && of_statement(expected, found).is_some() => {
             return of_statement(expected, found);
