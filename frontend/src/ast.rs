@@ -3,10 +3,13 @@
 
 mod block;
 mod expr;
+mod local_tensors;
+mod recurrences;
 mod statement;
 
 pub use block::*;
 pub use expr::*;
+pub(crate) use recurrences::recurrences;
 pub use statement::*;
 
 use crate::source::{FileId, Span};

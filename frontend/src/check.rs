@@ -20,6 +20,7 @@ mod follow_ups;
 mod formulas;
 mod invocations;
 mod lengths;
+mod local_tensors;
 mod modules;
 mod operators;
 mod packs;

@@ -144,7 +144,12 @@ pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
     for component in definition.composes.iter().chain(&definition.updates) {
         of_component(component, &mut declared);
     }
+    let local_tensors = definition.local_tensors();
     for lowering in &definition.lowers {
+        let target = &lowering.target;
+        if local_tensors.contains(target.name.name.as_str()) {
+            declared.push(Declared::new("local tensor", &target.name, target.span));
+        }
         declared.extend(
             lowering.locals.iter().map(|(n, value)| Declared::new("local", n, n.span.to(value.span))),
         );

@@ -3,15 +3,19 @@
 
 use crate::ast::{
     AccessTarget, BinaryOp, BlockKind, Definition, Expr, ExprKind, LoopBound, Lowering, LoweringOp,
+    recurrences,
 };
 use crate::check::access::{Access, INDEX_PER_DIMENSION};
 use crate::check::checker::{Checker, Context};
 use crate::check::lengths::Length;
+use crate::check::local_tensors::{begins_local_tensor, defined_tensor};
 use crate::check::scope::{Symbol, SymbolKind};
 use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 impl LoweringOp {
     /// The name as written in draft 6.
@@ -36,17 +40,25 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     }
     checker.where_now = "in `@lower`";
     checker.context = Context::Formula;
-    for (position, lowering) in definition.lowers.iter().enumerate() {
-        checker.unfinished = unfinished(definition, position);
-        check_formula(checker, lowering);
+    // The Khronos edition has no local tensors.
+    let locals = if checker.khronos { BTreeSet::new() } else { definition.local_tensors() };
+    let mut position = 0;
+    for group in recurrences(&definition.lowers) {
+        checker.unfinished = unfinished(definition, position..position + group.len(), &locals);
+        group.iter().for_each(|lowering| check_formula(checker, lowering, &locals));
+        position += group.len();
     }
     checker.unfinished.clear();
     checker.context = Context::CompileTime;
-    check_formulas_of_outputs(checker, definition);
+    check_formulas_of_outputs(checker, definition, &locals);
+    for name in locals {
+        let formulas = definition.lowers.iter().filter(|l| l.target.name.name == name);
+        check_sequence(checker, name, &formulas.collect::<Vec<_>>());
+    }
 }
 
 /// One formula: `unroll..(k -> n) locals, target op value, bounds | condition`.
-fn check_formula(checker: &mut Checker, lowering: &Lowering) {
+fn check_formula(checker: &mut Checker, lowering: &Lowering, locals: &BTreeSet<&str>) {
     checker.scope.enter();
     if let Some(unroll) = &lowering.unroll {
         if let Some(count) = &unroll.count {
@@ -66,9 +78,16 @@ fn check_formula(checker: &mut Checker, lowering: &Lowering) {
         check_new_in_formula(checker, name, SymbolKind::FormulaLocal);
         declare_local(checker, name, SymbolKind::FormulaLocal, ty);
     }
-    let target = check_target(checker, lowering);
+    let defined = begins_local_tensor(checker, lowering, locals).then(|| defined_tensor(checker, lowering));
+    let mut target = match &defined {
+        Some(defined) => defined.clone(),
+        None => check_target(checker, lowering),
+    };
     let value = checker.value(&lowering.value);
-    if let Some(target) = &target {
+    if let Some(target) = &mut target {
+        if defined.is_some() {
+            target.base = value.base.clone();
+        }
         check_value(checker, lowering, target, &value);
     }
     if let Some(condition) = &lowering.condition {
@@ -81,6 +100,10 @@ fn check_formula(checker: &mut Checker, lowering: &Lowering) {
         }
     }
     checker.scope.leave();
+    if let Some(defined) = defined {
+        let ty = defined.map_or(Type::unknown(), |defined| defined.with_base(value.base));
+        declare_local(checker, &lowering.target.name, SymbolKind::LocalTensor, ty);
+    }
     for bound in &lowering.bounds {
         let name = &bound.name;
         checker.ended.insert(name.name.clone(), (name.span, "formula"));
@@ -146,7 +169,8 @@ fn check_target(checker: &mut Checker, lowering: &Lowering) -> Option<Type> {
     let name = &target.name;
     let definition = checker.definition;
     let is_output = definition.outputs.iter().any(|o| o.name.name == name.name);
-    if !is_output {
+    let is_local = checker.scope.lookup(&name.name).is_some_and(|s| s.kind == SymbolKind::LocalTensor);
+    if !is_output && !is_local {
         report_target(checker, target);
         checker.indices(&target.subscripts);
         return None;
@@ -222,7 +246,13 @@ fn report_target(checker: &mut Checker, target: &AccessTarget) {
     diagnostic = match closest(&name.name, outputs.iter().copied()) {
         Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
         None if outputs.is_empty() => diagnostic.with_help("declare it in `@output`"),
-        None => diagnostic.with_help(format!("the outputs are {}", outputs.join(", "))),
+        None if checker.khronos && checker.definition.local_tensors().contains(name.name.as_str()) => {
+            diagnostic.with_help("local tensors require the edition draft6; declare it in `@output`")
+        }
+        None => diagnostic.with_help(format!(
+            "the outputs are {}; a local tensor has a new name, and another formula reads it",
+            outputs.join(", ")
+        )),
     };
     checker.sink.report(diagnostic);
 }
@@ -302,11 +332,14 @@ fn check_value(checker: &mut Checker, lowering: &Lowering, target: &Type, value:
 }
 
 /// Checks that every output has a formula: one `=`, one accumulation, or both in this order.
-fn check_formulas_of_outputs(checker: &mut Checker, definition: &Definition) {
+fn check_formulas_of_outputs(checker: &mut Checker, definition: &Definition, locals: &BTreeSet<&str>) {
     let composed = definition.has_block(BlockKind::Compose);
     // A formula for another tensor may have been meant for any output.
     let outputs = || definition.outputs.iter().map(|o| &o.name.name);
-    let mistaken = |l: &Lowering| !outputs().any(|o| *o == l.target.name.name);
+    let mistaken = |l: &Lowering| {
+        let name = &l.target.name.name;
+        !locals.contains(name.as_str()) && !outputs().any(|o| o == name)
+    };
     let mistaken = definition.lowers.iter().any(mistaken);
     for output in &definition.outputs {
         let name = &output.name.name;
@@ -386,22 +419,25 @@ fn report_no_start(checker: &mut Checker, name: &str, span: Span) {
     checker.sink.report(diagnostic.with_help(format!("add a formula before: `{name}[…] = …;`")));
 }
 
-/// Outputs that are not complete before a formula, except the output of the formula, each with its next formula. For a
-/// pack, whose items have separate formulas, one earlier formula is enough.
-fn unfinished(definition: &Definition, position: usize) -> FxHashMap<String, Span> {
-    let written = |l: &Lowering| l.target.name.name.clone();
-    let (before, from) = definition.lowers.split_at(position);
-    let current = from.first().map(written);
+/// Outputs that are not complete before formulas that are computed together, except their outputs, each with its next
+/// formula. For a pack, whose items have separate formulas, one earlier formula is enough.
+fn unfinished(
+    definition: &Definition,
+    formulas: Range<usize>,
+    locals: &BTreeSet<&str>,
+) -> FxHashMap<String, Span> {
+    let (before, from) = definition.lowers.split_at(formulas.start);
+    let (current, after) = from.split_at(formulas.len());
     let mut spans = FxHashMap::default();
-    for output in &definition.outputs {
-        let name = &output.name.name;
-        let writes = |l: &&Lowering| l.target.name.name == *name;
-        let begun = output.type_spec.pack.is_some() && before.iter().any(|l| writes(&l));
-        if let Some(next) = from.iter().find(writes)
-            && current.as_ref() != Some(name)
+    let outputs = definition.outputs.iter().map(|o| (o.name.name.as_str(), o.type_spec.pack.is_some()));
+    for (name, is_pack) in outputs.chain(locals.iter().map(|name| (*name, false))) {
+        let writes = |l: &&Lowering| l.target.name.name == name;
+        let begun = is_pack && before.iter().any(|l| writes(&l));
+        if let Some(next) = after.iter().find(writes)
+            && !current.iter().any(|l| writes(&l))
             && !begun
         {
-            spans.insert(name.clone(), next.target.span);
+            spans.insert(name.to_string(), next.target.span);
         }
     }
     spans

@@ -24,6 +24,8 @@ pub(super) enum SymbolKind {
     Index,
     /// `z = e,` of a formula.
     FormulaLocal,
+    /// A tensor that formulas assign and that is not an output.
+    LocalTensor,
 }
 
 impl SymbolKind {
@@ -41,6 +43,7 @@ impl SymbolKind {
             SymbolKind::LoopLocal => "a name of a loop",
             SymbolKind::Index => "an index",
             SymbolKind::FormulaLocal => "a local value",
+            SymbolKind::LocalTensor => "a local tensor",
         }
     }
 

@@ -37,6 +37,15 @@ pub(crate) fn run_all(frame: &Frame<'_>, formulas: &[Formula]) -> Result<Vec<(Va
     }
     for formula in formulas {
         let position = |e: EvalError| e.in_function(&frame.function.name, formula.span);
+        for target in &formula.targets {
+            // The first formula of a local tensor creates it.
+            if let (Init::Fill(value), false) = (target.init, outputs.contains_key(&target.output)) {
+                let shape = frame.shape(target.output)?;
+                let kind = frame.declared(target.output)?.tensor.kind;
+                let elements = Elements::filled(kind, &shape, value, frame.numbers)?;
+                outputs.insert(target.output, (shape, elements));
+            }
+        }
         for target in searches(formula) {
             let none = Scalar::Int(Finding::NONE);
             let elements = Elements::filled(ScalarKind::Int, &[], none, frame.numbers)?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts `@lower` blocks to formulas in normal form (2.12).
 
-use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
+use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp, recurrences};
 use crate::compose::accesses::Spans;
 use crate::compose::accesses::bounds::secure;
 use crate::compose::accesses::step_conditions::with_recorded_steps;
@@ -11,6 +11,8 @@ use crate::compose::declarations::tensors::declare_outputs;
 use crate::compose::formulas::assigned_tensors::{AssignedTensors, targets};
 use crate::compose::formulas::full_slices::FullSlices;
 use crate::compose::formulas::index_order::{check_index_order, split, write_selected};
+use crate::compose::formulas::local_tensors::declare_target;
+use crate::compose::formulas::recurrences::joined;
 use crate::compose::invocations::builder::Builder;
 use crate::compose::packs::packed_assignment::{
     self, PackExtents, Reduction, accumulation, same_lengths, writes_each_once,
@@ -58,8 +60,15 @@ pub(crate) fn lowered(context: &mut Context, builder: &mut Builder) -> Composed<
     let mut formulas = Vec::new();
     let mut written: FxHashSet<ValueId> = FxHashSet::default();
     let mut result = Ok(());
-    for lowering in &definition.lowers {
-        match drafts_of(context, builder, lowering) {
+    for group in recurrences(&definition.lowers) {
+        for lowering in group {
+            result = declare_target(context, builder, lowering).and(result);
+        }
+        let drafts = match group {
+            [lowering] => drafts_of(context, builder, lowering),
+            group => drafts_of_group(context, builder, group),
+        };
+        match drafts {
             Ok(drafts) => {
                 // An assignment to no elements has no effect.
                 for mut draft in drafts.into_iter().filter(|d| !d.formula.targets.is_empty()) {
@@ -96,7 +105,16 @@ fn drafts_of(context: &mut Context, builder: &Builder, lowering: &Lowering) -> C
     result.map_err(|stop| stopped(context, lowering, stop))
 }
 
-fn stopped(context: &mut Context, lowering: &Lowering, stop: Stop) -> Reported {
+/// The formula of outputs that advance together.
+fn drafts_of_group(context: &mut Context, builder: &Builder, lowers: &[Lowering]) -> Composed<Vec<Draft>> {
+    let mut members = Vec::with_capacity(lowers.len());
+    for lowering in lowers {
+        members.push((drafts_of(context, builder, lowering)?, lowering));
+    }
+    joined(members).map_err(|stop| context.failed(stop))
+}
+
+pub(super) fn stopped(context: &mut Context, lowering: &Lowering, stop: Stop) -> Reported {
     match stop {
         Stop::Unroll(_) => {
             context.error(&FORMULA, lowering.span, "this formula cannot be unrolled over its index")
@@ -197,6 +215,30 @@ fn check_unrolled(context: &Context, count: i64, span: Span) -> EvalResult<()> {
         return stop(&LIMIT_EXCEEDED, span, message);
     }
     Ok(())
+}
+
+/// The kind of the values of a formula; `None` if they are not scalars.
+pub(super) fn value_kind(
+    context: &Context,
+    builder: &Builder,
+    lowering: &Lowering,
+) -> EvalResult<Option<ScalarKind>> {
+    let mut fixed = Vec::new();
+    loop {
+        let mut attempt = Attempt::new(context, builder, lowering);
+        let value = attempt.loops(&builder.scope, &fixed).and_then(|(scope, state)| {
+            let mut evaluator = attempt.evaluator(&scope, state);
+            evaluator.guarded(|evaluator| evaluator.eval(&lowering.value))
+        });
+        match value {
+            Ok((value, _)) => return Ok(value.atoms().first().and_then(Atom::kind)),
+            Err(Stop::Unroll(position)) => match attempt.keys.get(position) {
+                Some((key, Some(_))) => fixed.push((*key, 0)),
+                _ => return Err(Stop::Unroll(position)),
+            },
+            Err(stop) => return Err(stop),
+        }
+    }
 }
 
 /// Normalizes the formula; if an index must be a compile-time value, once for each of its values.
@@ -310,6 +352,17 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     }
 
     fn run(&mut self, scope: &Scope, fixed: &[Fixed]) -> EvalResult<Formula> {
+        let (scope, state) = self.loops(scope, fixed)?;
+        self.assignment(&scope, state).map_err(|mut stop| {
+            if let (Stop::Error(error), false) = (&mut stop, self.null_bounds.is_empty()) {
+                error.help = Some(self.null_bounds.join("; "));
+            }
+            stop
+        })
+    }
+
+    /// The indices and local values of the formula, as names of a scope.
+    fn loops(&mut self, scope: &Scope, fixed: &[Fixed]) -> EvalResult<(Scope, FormulaState)> {
         let lowering = self.lowering;
         let mut scope = scope.clone();
         scope.push();
@@ -373,12 +426,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             scope.set(name.name.clone(), value);
         }
-        self.assignment(&scope, state).map_err(|mut stop| {
-            if let (Stop::Error(error), false) = (&mut stop, self.null_bounds.is_empty()) {
-                error.help = Some(self.null_bounds.join("; "));
-            }
-            stop
-        })
+        Ok((scope, state))
     }
 
     /// See [`packed_assignment::sliced`]. In a formula that counts its steps, a slice is one step.
@@ -515,7 +563,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         };
         let written_to = |id: ValueId| {
             let mut ports = self.builder.function.outputs.iter();
-            ports.any(|port| port.tensors.values().contains(&id))
+            self.builder.local_tensors.contains(&id) || ports.any(|port| port.tensors.values().contains(&id))
         };
         if !outputs.iter().all(|o| written_to(o.id)) {
             let message = format!("`{}` is not an output", lowering.target.name.name);

@@ -56,6 +56,8 @@ pub(crate) struct Builder<'p> {
     pub(crate) named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
     /// Run-time conditions of the evaluated expressions, until they become checks.
     pub(crate) demands: Demands,
+    /// The local tensors of `@lower`.
+    pub(crate) local_tensors: FxHashSet<ValueId>,
     /// Inputs that may be the same tensor, by their number in the list of arguments.
     pub given: FxHashMap<usize, TensorRef>,
 }
@@ -157,6 +159,7 @@ impl<'p> Builder<'p> {
             symbols: 0,
             named_extents: FxHashMap::default(),
             demands: Demands::default(),
+            local_tensors: FxHashSet::default(),
             given: FxHashMap::default(),
         }
     }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Local tensors of `@lower`: the first formula of each one determines its type and shape.
+
+use crate::ast::Lowering;
+use crate::compose::calls::Composed;
+use crate::compose::context::Context;
+use crate::compose::formulas::lower_block::{stopped, value_kind};
+use crate::compose::invocations::builder::Builder;
+use crate::compose::shapes::dynamic_extent::extent_of;
+use crate::diagnostics::codes::FORMULA;
+use crate::eval::{Atom, Value};
+use crate::model::{Extent, TensorType};
+
+/// Declares the target of a formula, if it is a local tensor without a formula before this one.
+pub(super) fn declare_target(
+    context: &mut Context,
+    builder: &mut Builder,
+    lowering: &Lowering,
+) -> Composed<()> {
+    let name = &lowering.target.name;
+    if builder.scope.get(&name.name).is_some() {
+        return Ok(());
+    }
+    let tensor = tensor_type(context, builder, lowering);
+    let value = match &tensor {
+        Ok(tensor) => {
+            let tensor = builder.value(Some(name.name.clone()), tensor.clone(), name.span);
+            builder.local_tensors.insert(tensor.id);
+            Atom::Tensor(tensor)
+        }
+        Err(_) => Atom::Poison,
+    };
+    builder.scope.set(name.name.clone(), Value::Atom(value));
+    tensor.map(drop)
+}
+
+fn tensor_type(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<TensorType> {
+    let bounds = lowering.bounds_of_target().ok_or_else(|| context.unchecked(lowering.span))?;
+    let mut shape = Vec::with_capacity(bounds.len());
+    for bound in bounds {
+        let value = context.value(builder, &bound.bound)?;
+        for atom in value.atoms() {
+            let Some(extent) = extent(atom) else {
+                let name = &lowering.target.name.name;
+                let message = format!("this extent of the local tensor `{name}` has no upper bound");
+                return Err(context.error(&FORMULA, bound.bound.span, message));
+            };
+            shape.push(extent);
+        }
+    }
+    match value_kind(context, builder, lowering) {
+        Ok(Some(kind)) => Ok(TensorType { kind, shape }),
+        Ok(None) => Err(context.unchecked(lowering.value.span)),
+        Err(stop) => Err(stopped(context, lowering, stop)),
+    }
+}
+
+fn extent(atom: &Atom) -> Option<Extent> {
+    match atom {
+        Atom::Int(n) => Some(Extent::Fixed((*n).max(0).unsigned_abs())),
+        Atom::Runtime(expr) => extent_of(expr),
+        _ => None,
+    }
+}
