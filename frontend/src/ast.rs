@@ -9,7 +9,6 @@ mod statement;
 
 pub use block::*;
 pub use expr::*;
-pub(crate) use recurrences::recurrences;
 pub use statement::*;
 
 use crate::source::{FileId, Span};

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Lowering, LoweringOp, Subscript};
+use super::{Definition, Lowering, LoweringOp, Subscript};
 
 impl Lowering {
     /// The names that the formula reads.
@@ -13,22 +13,28 @@ impl Lowering {
         let exprs = locals.chain([&self.value]).chain(&self.condition).chain(&self.target.item);
         exprs.chain(subscripts).flat_map(|expr| expr.names()).map(|name| name.name.as_str())
     }
-
-    /// Whether both formulas replace elements and have the same index names.
-    fn may_advance_with(&self, other: &Lowering) -> bool {
-        let plain = |l: &Lowering| l.op == LoweringOp::Replace && l.unroll.is_none();
-        let names = |l: &Lowering| l.bounds.iter().map(|b| b.name.name.clone()).collect::<Vec<_>>();
-        plain(self) && plain(other) && names(self) == names(other)
-    }
 }
 
-/// The formulas in order, in groups that advance together: consecutive `:=` formulas, one of which reads an output of a
-/// later one. Other formulas are groups of one.
-pub(crate) fn recurrences(lowers: &[Lowering]) -> Vec<&[Lowering]> {
-    let runs = lowers.chunk_by(|first, next| first.may_advance_with(next));
-    let mut groups = Vec::new();
-    runs.for_each(|run| groups_of_run(run, &mut groups));
-    groups
+impl Definition {
+    /// The formulas in order, in groups that advance together: consecutive `:=` formulas, one of which reads an output of
+    /// a later one. Other formulas are groups of one.
+    pub(crate) fn recurrences(&self) -> Vec<&[Lowering]> {
+        let runs = self.lowers.chunk_by(|first, next| {
+            let names = |l: &Lowering| l.bounds.iter().map(|b| b.name.name.clone()).collect::<Vec<_>>();
+            self.may_advance(first) && self.may_advance(next) && names(first) == names(next)
+        });
+        let mut groups = Vec::new();
+        runs.for_each(|run| groups_of_run(run, &mut groups));
+        groups
+    }
+
+    /// Whether a formula replaces elements of a single tensor. Items of packs have separate formulas, which are computed
+    /// one after the other.
+    fn may_advance(&self, lowering: &Lowering) -> bool {
+        let name = &lowering.target.name.name;
+        let is_pack = self.outputs.iter().any(|o| o.name.name == *name && o.type_spec.pack.is_some());
+        lowering.op == LoweringOp::Replace && lowering.unroll.is_none() && !is_pack
+    }
 }
 
 fn groups_of_run<'l>(run: &'l [Lowering], groups: &mut Vec<&'l [Lowering]>) {

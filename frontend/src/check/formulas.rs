@@ -3,7 +3,6 @@
 
 use crate::ast::{
     AccessTarget, BinaryOp, BlockKind, Definition, Expr, ExprKind, LoopBound, Lowering, LoweringOp,
-    recurrences,
 };
 use crate::check::access::{Access, INDEX_PER_DIMENSION};
 use crate::check::checker::{Checker, Context};
@@ -43,7 +42,7 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     // The Khronos edition has no local tensors.
     let locals = if checker.khronos { BTreeSet::new() } else { definition.local_tensors() };
     let mut position = 0;
-    for group in recurrences(&definition.lowers) {
+    for group in definition.recurrences() {
         checker.unfinished = unfinished(definition, position..position + group.len(), &locals);
         group.iter().for_each(|lowering| check_formula(checker, lowering, &locals));
         position += group.len();
@@ -372,10 +371,8 @@ fn check_sequence(checker: &mut Checker, name: &str, formulas: &[&Lowering]) {
     };
     if let Some(third) = formulas.get(2) {
         let message = format!("`{name}` has {} formulas", formulas.len());
-        let help = format!(
-            "an output has at most two: one with `=`, then one that accumulates; write the others to other \
-             outputs, which later formulas can read"
-        );
+        let help = "an output has at most two: one with `=`, then one that accumulates; write the others to other \
+             outputs, which later formulas can read";
         let diagnostic = Diagnostic::error(&codes::FORMULA_SEQUENCE, third.target.span, message);
         checker.sink.report(diagnostic.with_label_at(first.target.span, "the first one").with_help(help));
         return;

@@ -68,6 +68,23 @@ impl Formula {
         self.findings.len() == self.targets.len() && !self.findings.is_empty()
     }
 
+    /// All accesses by which the formula reads elements.
+    pub(crate) fn accesses(&self) -> Vec<(ValueId, &[Expr])> {
+        let mut open: Vec<&Expr> = self.locals.iter().map(|local| &local.value).collect();
+        open.extend(&self.predicate);
+        for target in &self.targets {
+            open.extend(target.subscripts.iter().chain([&target.value]));
+        }
+        let mut reads = Vec::new();
+        while let Some(expr) = open.pop() {
+            if let Node::Access { tensor, subscripts } = &expr.node {
+                reads.push((*tensor, subscripts.as_slice()));
+            }
+            open.extend(expr.children());
+        }
+        reads
+    }
+
     /// All expressions of the formula.
     pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
         let mut exprs: Vec<&mut Expr> = self.locals.iter_mut().map(|local| &mut local.value).collect();

@@ -5,7 +5,6 @@
 use crate::compose::accesses::index_range::Loops;
 use crate::compose::accesses::step_conditions::record;
 use crate::compose::accesses::{Spans, Tests, examine};
-use crate::compose::formulas::index_order::accesses;
 use crate::compose::packs::packed_assignment::PackExtents;
 use crate::diagnostics::codes::{EMPTY_FOLD, INDEX_OUT_OF_RANGE};
 use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, extent_expr, implied};
@@ -55,7 +54,7 @@ pub(crate) fn secure(
     if counts {
         let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
         let outputs: Vec<ValueId> = outputs.copied().collect();
-        searches.retain(|s| accesses(s).iter().all(|(tensor, _)| !outputs.contains(tensor)));
+        searches.retain(|s| s.accesses().iter().all(|(tensor, _)| !outputs.contains(tensor)));
     } else if !inside.is_empty() {
         *formula = written.clone();
         record(formula, values, inside);

@@ -55,7 +55,7 @@ pub(crate) fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalRe
 /// Whether a formula shares with the other formulas only elements that they write in the same iteration.
 fn is_independent(formula: &Formula, outer: &[usize], others: &FxHashSet<ValueId>) -> bool {
     let mut reads_shared = false;
-    for (tensor, subscripts) in accesses(formula) {
+    for (tensor, subscripts) in formula.accesses() {
         if others.contains(&tensor) {
             let mut writes = formula.targets.iter().filter(|t| t.output == tensor);
             if !writes.any(|target| target.subscripts == subscripts) {
@@ -124,22 +124,5 @@ fn have_distinct_subscripts(targets: &[&Target]) -> bool {
 
 fn reads_output(formula: &Formula) -> bool {
     let outputs: FxHashSet<ValueId> = formula.targets.iter().map(|t| t.output).collect();
-    accesses(formula).iter().any(|(tensor, _)| outputs.contains(tensor))
-}
-
-/// All accesses by which a formula reads elements.
-pub(crate) fn accesses(formula: &Formula) -> Vec<(ValueId, &[Expr])> {
-    let mut open: Vec<&Expr> = formula.locals.iter().map(|local| &local.value).collect();
-    open.extend(&formula.predicate);
-    for target in &formula.targets {
-        open.extend(target.subscripts.iter().chain([&target.value]));
-    }
-    let mut reads = Vec::new();
-    while let Some(expr) = open.pop() {
-        if let Node::Access { tensor, subscripts } = &expr.node {
-            reads.push((*tensor, subscripts.as_slice()));
-        }
-        open.extend(expr.children());
-    }
-    reads
+    formula.accesses().iter().any(|(tensor, _)| outputs.contains(tensor))
 }

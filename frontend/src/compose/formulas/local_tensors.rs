@@ -4,24 +4,28 @@
 use crate::ast::Lowering;
 use crate::compose::calls::Composed;
 use crate::compose::context::Context;
-use crate::compose::formulas::lower_block::{stopped, value_kind};
 use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::diagnostics::codes::FORMULA;
 use crate::eval::{Atom, Value};
 use crate::model::{Extent, TensorType};
+use skript_semantics::ScalarKind;
 
-/// Declares the target of a formula, if it is a local tensor without a formula before this one.
+/// Declares the target of a formula, if it is a local tensor without a formula before this one; `value_kind` is the kind
+/// of its values.
 pub(super) fn declare_target(
     context: &mut Context,
     builder: &mut Builder,
     lowering: &Lowering,
+    value_kind: fn(&mut Context, &Builder, &Lowering) -> Composed<ScalarKind>,
 ) -> Composed<()> {
     let name = &lowering.target.name;
     if builder.scope.get(&name.name).is_some() {
         return Ok(());
     }
-    let tensor = tensor_type(context, builder, lowering);
+    let shape = shape(context, builder, lowering);
+    let tensor =
+        shape.and_then(|shape| Ok(TensorType { kind: value_kind(context, builder, lowering)?, shape }));
     let value = match &tensor {
         Ok(tensor) => {
             let tensor = builder.value(Some(name.name.clone()), tensor.clone(), name.span);
@@ -34,7 +38,7 @@ pub(super) fn declare_target(
     tensor.map(drop)
 }
 
-fn tensor_type(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<TensorType> {
+fn shape(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<Vec<Extent>> {
     let bounds = lowering.bounds_of_target().ok_or_else(|| context.unchecked(lowering.span))?;
     let mut shape = Vec::with_capacity(bounds.len());
     for bound in bounds {
@@ -48,11 +52,7 @@ fn tensor_type(context: &mut Context, builder: &Builder, lowering: &Lowering) ->
             shape.push(extent);
         }
     }
-    match value_kind(context, builder, lowering) {
-        Ok(Some(kind)) => Ok(TensorType { kind, shape }),
-        Ok(None) => Err(context.unchecked(lowering.value.span)),
-        Err(stop) => Err(stopped(context, lowering, stop)),
-    }
+    Ok(shape)
 }
 
 fn extent(atom: &Atom) -> Option<Extent> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts `@lower` blocks to formulas in normal form (2.12).
 
-use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp, recurrences};
+use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
 use crate::compose::accesses::Spans;
 use crate::compose::accesses::bounds::secure;
 use crate::compose::accesses::step_conditions::with_recorded_steps;
@@ -12,7 +12,7 @@ use crate::compose::formulas::assigned_tensors::{AssignedTensors, targets};
 use crate::compose::formulas::full_slices::FullSlices;
 use crate::compose::formulas::index_order::{check_index_order, split, write_selected};
 use crate::compose::formulas::local_tensors::declare_target;
-use crate::compose::formulas::recurrences::joined;
+use crate::compose::formulas::recurrences::{append, refused};
 use crate::compose::invocations::builder::Builder;
 use crate::compose::packs::packed_assignment::{
     self, PackExtents, Reduction, accumulation, same_lengths, writes_each_once,
@@ -60,9 +60,9 @@ pub(crate) fn lowered(context: &mut Context, builder: &mut Builder) -> Composed<
     let mut formulas = Vec::new();
     let mut written: FxHashSet<ValueId> = FxHashSet::default();
     let mut result = Ok(());
-    for group in recurrences(&definition.lowers) {
+    for group in definition.recurrences() {
         for lowering in group {
-            result = declare_target(context, builder, lowering).and(result);
+            result = declare_target(context, builder, lowering, value_kind).and(result);
         }
         let drafts = match group {
             [lowering] => drafts_of(context, builder, lowering),
@@ -107,14 +107,28 @@ fn drafts_of(context: &mut Context, builder: &Builder, lowering: &Lowering) -> C
 
 /// The formula of outputs that advance together.
 fn drafts_of_group(context: &mut Context, builder: &Builder, lowers: &[Lowering]) -> Composed<Vec<Draft>> {
-    let mut members = Vec::with_capacity(lowers.len());
+    let mut joined: Option<Draft> = None;
     for lowering in lowers {
-        members.push((drafts_of(context, builder, lowering)?, lowering));
+        let mut drafts = drafts_of(context, builder, lowering)?;
+        let appended = match (drafts.pop(), drafts.pop(), &mut joined) {
+            (Some(draft), None, None) if draft.outer.is_empty() => {
+                joined = Some(draft);
+                Ok(())
+            }
+            (Some(mut draft), None, Some(first)) if draft.outer.is_empty() => {
+                first.beside.append(&mut draft.beside);
+                first.demands.append(&mut draft.demands);
+                first.searches.append(&mut draft.searches);
+                append(&mut first.formula, draft.formula, &first.searches, lowering)
+            }
+            _ => refused(lowering, "assign one tensor in each step"),
+        };
+        appended.map_err(|stop| context.failed(stop))?;
     }
-    joined(members).map_err(|stop| context.failed(stop))
+    Ok(joined.into_iter().collect())
 }
 
-pub(super) fn stopped(context: &mut Context, lowering: &Lowering, stop: Stop) -> Reported {
+fn stopped(context: &mut Context, lowering: &Lowering, stop: Stop) -> Reported {
     match stop {
         Stop::Unroll(_) => {
             context.error(&FORMULA, lowering.span, "this formula cannot be unrolled over its index")
@@ -217,12 +231,8 @@ fn check_unrolled(context: &Context, count: i64, span: Span) -> EvalResult<()> {
     Ok(())
 }
 
-/// The kind of the values of a formula; `None` if they are not scalars.
-pub(super) fn value_kind(
-    context: &Context,
-    builder: &Builder,
-    lowering: &Lowering,
-) -> EvalResult<Option<ScalarKind>> {
+/// The kind of the values of a formula.
+fn value_kind(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<ScalarKind> {
     let mut fixed = Vec::new();
     loop {
         let mut attempt = Attempt::new(context, builder, lowering);
@@ -231,12 +241,15 @@ pub(super) fn value_kind(
             evaluator.guarded(|evaluator| evaluator.eval(&lowering.value))
         });
         match value {
-            Ok((value, _)) => return Ok(value.atoms().first().and_then(Atom::kind)),
+            Ok((value, _)) => {
+                let kind = value.atoms().first().and_then(Atom::kind);
+                return kind.ok_or_else(|| context.unchecked(lowering.value.span));
+            }
             Err(Stop::Unroll(position)) => match attempt.keys.get(position) {
                 Some((key, Some(_))) => fixed.push((*key, 0)),
-                _ => return Err(Stop::Unroll(position)),
+                _ => return Err(stopped(context, lowering, Stop::Unroll(position))),
             },
-            Err(stop) => return Err(stop),
+            Err(stop) => return Err(stopped(context, lowering, stop)),
         }
     }
 }

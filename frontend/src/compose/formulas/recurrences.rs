@@ -5,8 +5,6 @@
 //! step, it gets the written value.
 
 use crate::ast::Lowering;
-use crate::compose::formulas::index_order::accesses;
-use crate::compose::formulas::lower_block::Draft;
 use crate::diagnostics::codes::FORMULA;
 use crate::eval::runtime;
 use crate::eval::stop::{EvalResult, stop};
@@ -16,59 +14,46 @@ use crate::source::Span;
 use skript_semantics::{Scalar, ScalarOp};
 use std::ops::Sub as _;
 
-/// The formula that computes the formulas of a group in each step.
-pub(super) fn joined(members: Vec<(Vec<Draft>, &Lowering)>) -> EvalResult<Vec<Draft>> {
-    let mut joined: Option<Draft> = None;
-    for (mut drafts, lowering) in members {
-        let draft = match (drafts.pop(), drafts.pop()) {
-            (Some(draft), None) if draft.outer.is_empty() && draft.formula.findings.is_empty() => draft,
-            _ => {
-                return refused(
-                    lowering,
-                    "assign single tensors and access them at positions that are in bounds",
-                );
-            }
-        };
-        match &mut joined {
-            None => joined = Some(draft),
-            Some(first) => append(first, draft, lowering)?,
-        }
-    }
-    Ok(joined.into_iter().collect())
-}
-
-fn refused<T>(lowering: &Lowering, requirement: &str) -> EvalResult<T> {
+pub(super) fn refused<T>(lowering: &Lowering, requirement: &str) -> EvalResult<T> {
     let name = &lowering.target.name.name;
     let message =
         format!("`{name}` and the outputs before it advance together, so their formulas must {requirement}");
     stop(&FORMULA, lowering.span, message)
 }
 
-/// Adds a formula to the steps of `first`.
-fn append(first: &mut Draft, mut next: Draft, lowering: &Lowering) -> EvalResult<()> {
+/// Adds a formula to the steps of `first`. `searches` are executed before these steps.
+pub(super) fn append(
+    first: &mut Formula,
+    mut next: Formula,
+    searches: &[Formula],
+    lowering: &Lowering,
+) -> EvalResult<()> {
     let outputs: Vec<ValueId> =
-        first.formula.targets.iter().chain(&next.formula.targets).map(|target| target.output).collect();
-    let is_written = |(tensor, _): &(ValueId, _)| outputs.contains(tensor);
-    if first.searches.iter().chain(&next.searches).any(|search| accesses(search).iter().any(is_written)) {
-        return refused(lowering, "read these outputs at positions that are in bounds");
+        first.targets.iter().chain(&next.targets).map(|target| target.output).collect();
+    let mut read = searches.iter().flat_map(Formula::accesses);
+    if !first.findings.is_empty()
+        || !next.findings.is_empty()
+        || read.any(|(tensor, _)| outputs.contains(&tensor))
+    {
+        return refused(lowering, "access these outputs at positions that are in bounds");
     }
-    if !align(&mut first.formula, &mut next.formula) {
+    if !align(first, &mut next) {
         return refused(lowering, "have the same bounds");
     }
-    if !have_same_predicate(&first.formula, &next.formula) {
+    if !have_same_predicate(first, &next) {
         return refused(lowering, "have the same condition");
     }
-    name_values(&mut first.formula);
-    let written = &first.formula.targets;
-    let predicate = first.formula.predicate.iter().flat_map(Expr::nested);
-    if next.formula.targets.iter().any(|next| written.iter().any(|target| target.output == next.output))
-        || predicate.into_iter().any(|expr| written.iter().any(|target| may_read(expr, target)))
+    name_values(first);
+    let written = &first.targets;
+    let mut predicate = first.predicate.iter().flat_map(Expr::nested);
+    if next.targets.iter().any(|next| written.iter().any(|target| target.output == next.output))
+        || predicate.any(|expr| written.iter().any(|target| may_read(expr, target)))
     {
         return refused(lowering, "assign different outputs, which the condition of the step does not read");
     }
-    let shift = first.formula.locals.len();
-    next.formula.predicate = None;
-    for expr in next.formula.exprs_mut() {
+    let shift = first.locals.len();
+    next.predicate = None;
+    for expr in next.exprs_mut() {
         expr.for_each_mut(&mut |node| {
             if let Node::Local(position) = node {
                 *position += shift;
@@ -76,13 +61,9 @@ fn append(first: &mut Draft, mut next: Draft, lowering: &Lowering) -> EvalResult
         });
         *expr = with_written(expr, written);
     }
-    first.formula.locals.append(&mut next.formula.locals);
-    first.formula.targets.append(&mut next.formula.targets);
-    let span = first.formula.span;
-    first.formula.span = Span::new(span.file, span.start, next.formula.span.end);
-    first.beside.append(&mut next.beside);
-    first.demands.append(&mut next.demands);
-    first.searches.append(&mut next.searches);
+    first.locals.append(&mut next.locals);
+    first.targets.append(&mut next.targets);
+    first.span = Span::new(first.span.file, first.span.start, next.span.end);
     Ok(())
 }
 
@@ -92,14 +73,12 @@ fn align(first: &mut Formula, next: &mut Formula) -> bool {
     let swaps = next.indices.len() > first.indices.len();
     let (longer, shorter) = if swaps { (next, first) } else { (first, next) };
     let mut positions = Vec::with_capacity(shorter.indices.len());
-    let mut at = 0;
-    for index in &longer.indices {
+    for (at, index) in longer.indices.iter().enumerate() {
         match shorter.indices.get(positions.len()) {
             Some(other) if other.name == index.name && other.extent == index.extent => positions.push(at),
             _ if index.extent == Extent::Fixed(1) => {}
             _ => return false,
         }
-        at += 1;
     }
     if positions.len() < shorter.indices.len() {
         return false;

@@ -6,7 +6,6 @@
 //! condition, and no item depends on the write of another item in the same step.
 
 use crate::ast::{Expr as Text, ExprKind, FoldOp, Lowering, LoweringOp};
-use crate::compose::formulas::index_order::accesses;
 use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::affine_extent::collect_names;
 use crate::compose::shapes::checks::{Verdict, equality, keep_extent_check, parts, text};
@@ -106,7 +105,7 @@ pub(in crate::compose) fn check(
     let apart = |(tensor, subscripts): &(_, &[Expr])| {
         !outputs.contains(tensor) || subscripts.get(every.dimension).is_some_and(|s| s.node == item)
     };
-    if !accesses(formula).iter().all(apart) {
+    if !formula.accesses().iter().all(apart) {
         if every.is_slice {
             let name = &lowering.target.name.name;
             let message = format!(
