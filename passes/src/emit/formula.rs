@@ -13,14 +13,16 @@ use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
 use skript_semantics::Scalar;
 
-/// Emits all formulas of a function. They compute its outputs in compute types, which are then cast to the declared types.
+/// Emits all formulas of a function. They compute its outputs and local tensors in compute types. The outputs are then
+/// cast to the declared types.
 pub(super) fn emit_all<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     formulas: &[Formula],
     outputs: &[(ValueId, Type<'c>)],
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
-    scope.in_work = outputs.iter().map(|(id, _)| *id).collect();
+    let targets = formulas.iter().flat_map(computed_tensors);
+    scope.in_work = outputs.iter().map(|(id, _)| *id).chain(targets).collect();
     for formula in formulas {
         emit(scope, formula, at)?;
     }
@@ -36,6 +38,14 @@ pub(super) fn emit_all<'c: 'a, 'a>(
         scope.set(*id, rounded);
     }
     Ok(())
+}
+
+/// The targets of a formula, except the numbers of the steps that it searches for.
+fn computed_tensors(formula: &Formula) -> impl Iterator<Item = ValueId> {
+    let targets = formula.targets.iter().enumerate();
+    let computed = targets
+        .filter(move |(position, _)| formula.findings.iter().all(|finding| finding.target != *position));
+    computed.map(|(_, target)| target.output)
 }
 
 fn emit<'c: 'a, 'a>(
