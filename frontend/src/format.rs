@@ -68,9 +68,10 @@ fn layout_of(text: &str) -> Option<String> {
 
 /// Whether two texts have the same tokens and the same comments.
 fn has_same_tokens(before: &str, after: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let tokens = token::scan(text).into_iter();
-        tokens.map(|t| t.written(text).to_string()).collect()
+    let written = |text, comments: bool| {
+        let tokens = token::lex(text).into_iter();
+        let of_kind = tokens.filter(move |t| (t.kind == token::TokenKind::Comment) == comments);
+        of_kind.map(|t| t.text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{feff}'))
     };
-    words(before) == words(after) && source::comments(before) == source::comments(after)
+    [false, true].into_iter().all(|comments| written(before, comments).eq(written(after, comments)))
 }

@@ -34,6 +34,7 @@ pub(crate) use build::open_type_list;
 use expectation::Found;
 use grammar::{Pair, Rule, SkriptGrammar};
 pub(crate) use input_helpers::expand_input_helpers;
+pub(crate) use repair::definitions;
 use nesting::TooDeep;
 use token::scan;
 
@@ -45,20 +46,14 @@ pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
 /// The maximum number of syntax errors of one file; the remaining text is not parsed.
 pub(crate) const MAX_ERRORS: usize = 100;
 
-/// The definitions of a file by name, with all words in them.
-pub(crate) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
-    repair::definitions(text)
-}
-
 /// The words of a file, and the words that follow a point.
 pub(crate) fn words(text: &str) -> (Vec<&str>, Vec<&str>) {
     let tokens = scan(text);
-    let word = |t: &token::Token| t.written(text);
     let pairs = tokens.iter().zip(tokens.iter().skip(1));
-    let members = pairs.filter(|(point, _)| word(point) == ".").map(|(_, member)| word(member));
+    let members = pairs.filter(|(point, _)| point.text == ".").map(|(_, member)| member.text);
     // The digits of a number follow a point, too.
     (
-        repair::words(text, &tokens).collect(),
+        repair::words(&tokens).collect(),
         members.filter(|member| member.starts_with(|c: char| c.is_alphabetic() || c == '_')).collect(),
     )
 }
@@ -110,7 +105,7 @@ fn read_piece<T>(
     build: impl Fn(&mut Builder, Pair) -> T,
 ) -> Option<T> {
     let tokens = token::scan(text);
-    match nesting::depth(text, &tokens, builder.limits) {
+    match nesting::depth(&tokens, builder.limits) {
         Err(deep) => {
             too_deep(builder, &deep);
             None
@@ -182,7 +177,7 @@ impl Failure {
         let before = tokens.iter().rev().find(|t| t.end <= start);
         let stopped_at = Found {
             text: whole_operator(text, start, end),
-            before: before.map_or("", |t| t.written(text)),
+            before: before.map_or("", |t| t.text),
             terminator,
             statement: text,
             start,

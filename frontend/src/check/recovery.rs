@@ -27,7 +27,7 @@ fn is_structural(token: &Token) -> bool {
 }
 
 /// The model with each of these tokens removed or doubled, and whether the token is removed.
-fn slips(text: &str) -> Vec<(String, Token, bool)> {
+fn slips(text: &str) -> Vec<(String, Token<'_>, bool)> {
     let mut texts = Vec::new();
     for token in scan(text).into_iter().filter(is_structural) {
         let (before, rest) = text.split_at(token.start);
@@ -59,8 +59,8 @@ fn a_slip_of_one_token_is_one_error() {
 }
 
 /// Tokens that are often mistyped, and the mistyped forms.
-fn mistyped(text: &str, token: &Token) -> &'static [&'static str] {
-    match token.written(text) {
+fn mistyped(token: &Token) -> &'static [&'static str] {
+    match token.text {
         "(" => &["[", "{", "}"],
         ")" => &["]", "}", ";"],
         "[" => &["(", "}"],
@@ -86,7 +86,7 @@ fn a_token_that_is_lost_or_another_is_one_error() {
     for token in scan(MODEL) {
         let (before, rest) = MODEL.split_at(token.start);
         let (written, after) = rest.split_at(token.end - token.start);
-        let others = mistyped(MODEL, &token).iter().copied();
+        let others = mistyped(&token).iter().copied();
         for other in others.chain([" "]) {
             let reported = messages(&format!("{before}{other}{after}"));
             if reported.len() > 1 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files: imports, definitions, blocks, statements.
 
-use super::layout::Layout;
-use super::layout::Layout::{End, Group, Indent, Line, Space};
+use super::layout::Kind::{self, Group, Indent, Lines};
+use super::layout::Layout::{self, End, Line, Soft, Space};
+use super::layout::{Parts, node};
 use super::source::Source;
 use super::statement::Statement;
-use crate::ast::BlockKind;
 use crate::syntax::grammar::Rule;
 use crate::syntax::read;
-use crate::syntax::splitter::BLOCKS;
+use crate::syntax::splitter::block_named;
 use crate::syntax::token::{Bracket, Token, TokenKind};
 
 /// Walks over a file that the parser accepts. `None` if the walk differs from the parse.
@@ -17,14 +17,14 @@ pub(super) struct Walk<'s, 't> {
     pub at: usize,
 }
 
-impl Walk<'_, '_> {
-    pub(super) fn file(mut self) -> Option<Vec<Layout>> {
+impl<'t> Walk<'_, 't> {
+    pub(super) fn file(mut self) -> Option<Parts> {
         let mut parts = Vec::new();
         while let Some(token) = self.peek() {
             if !parts.is_empty() {
                 parts.push(End);
             }
-            match self.source.word(&token) {
+            match token.text {
                 "import" => parts.push(self.statement(Rule::import_line)?),
                 _ => self.definition(&mut parts)?,
             }
@@ -32,7 +32,7 @@ impl Walk<'_, '_> {
         Some(parts)
     }
 
-    fn peek(&self) -> Option<Token> {
+    fn peek(&self) -> Option<Token<'t>> {
         self.source.tokens.get(self.at).copied()
     }
 
@@ -47,21 +47,16 @@ impl Walk<'_, '_> {
         self.peek().is_some_and(|t| t.kind == kind)
     }
 
-    fn definition(&mut self, parts: &mut Vec<Layout>) -> Option<()> {
-        const OPEN: TokenKind = TokenKind::Open(Bracket::Curly);
-        while !self.is(OPEN) {
-            parts.push(self.take()?);
-            parts.push(Space);
+    fn definition(&mut self, parts: &mut Parts) -> Option<()> {
+        while !self.is(TokenKind::Open(Bracket::Curly)) {
+            parts.extend([self.take()?, Space]);
         }
         parts.push(self.take()?);
         let mut body = Vec::new();
         while self.is(TokenKind::At) {
-            body.push(End);
-            body.push(self.block()?);
+            body.extend([End, self.block()?]);
         }
-        parts.push(Indent(body));
-        parts.push(Line);
-        parts.push(self.take()?);
+        parts.extend([node(Indent, body), Line, self.take()?]);
         Some(())
     }
 
@@ -69,68 +64,33 @@ impl Walk<'_, '_> {
     fn block(&mut self) -> Option<Layout> {
         let first = self.peek()?;
         let mut parts = vec![self.take()?];
-        let word = self.source.word(&self.peek()?);
-        let (_, kind) = BLOCKS.iter().find(|(name, _)| *name == word)?;
+        let (_, entry) = block_named(self.peek()?.text)?;
         parts.extend([self.take()?, Space, self.take()?]);
         let mut statements = Vec::new();
         while !self.is(TokenKind::Close(Bracket::Curly)) {
-            statements.push(self.statement(entry(*kind))?);
+            statements.push(self.statement(entry)?);
         }
-        let last = self.peek()?;
-        let one_line = !self.source.slice(first.start, last.end).contains('\n');
+        let one_line = !self.source.slice(first.start, self.peek()?.end).contains('\n');
         let is_empty = statements.is_empty();
-        let mut body = Vec::new();
-        for statement in statements {
-            body.push(if one_line { Line } else { End });
-            body.push(statement);
-        }
-        parts.push(Indent(body));
-        parts.push(if is_empty { Layout::Soft } else { Line });
-        parts.push(self.take()?);
-        Some(if one_line || is_empty {
-            Group(parts)
-        } else {
-            // The definition's lines are broken in any case.
-            Layout::Lines(parts)
-        })
+        let separated = |statement| [if one_line { Line } else { End }, statement];
+        parts.push(node(Indent, statements.into_iter().flat_map(separated).collect()));
+        parts.extend([if is_empty { Soft } else { Line }, self.take()?]);
+        // The definition's lines are broken in any case.
+        Some(node(if one_line || is_empty { Group } else { Lines }, parts))
     }
 
     /// Up to the semicolon that is not enclosed in brackets.
     fn statement(&mut self, entry: Rule) -> Option<Layout> {
-        let first = self.peek()?;
-        let mut depth = 0usize;
-        let mut end = first.end;
-        loop {
-            let token = self.peek()?;
-            match token.kind {
-                TokenKind::Open(_) => depth += 1,
-                TokenKind::Close(_) => depth = depth.checked_sub(1)?,
-                TokenKind::Semicolon if depth == 0 => break,
-                _ => {}
-            }
-            end = token.end;
-            self.at += 1;
-        }
-        let pair = read(entry, self.source.slice(first.start, end)).ok()?;
+        let (_, rest) = self.source.tokens.split_at_checked(self.at)?;
+        let first = rest.first()?;
+        let ends = |t: &Token| t.kind == TokenKind::Semicolon && t.depth == first.depth;
+        let length = rest.iter().position(ends)?;
+        let last = rest.get(length.checked_sub(1)?)?;
+        let pair = read(entry, self.source.slice(first.start, last.end)).ok()?;
         let statement = Statement { source: self.source, base: first.start, within: Default::default() };
-        let mut parts = statement.entry(&pair);
+        let mut parts = statement.parts(&pair);
+        self.at += length;
         parts.push(self.take()?);
-        Some(Layout::Statement(parts))
-    }
-}
-
-fn entry(kind: BlockKind) -> Rule {
-    match kind {
-        BlockKind::Dtype => Rule::dtype_entry,
-        BlockKind::Attrib
-        | BlockKind::Input
-        | BlockKind::Constant
-        | BlockKind::Variable
-        | BlockKind::Output => Rule::declaration_entry,
-        BlockKind::Using => Rule::using_entry,
-        BlockKind::Assert => Rule::assert_entry,
-        BlockKind::Lower => Rule::lowering_entry,
-        BlockKind::Compose | BlockKind::Update => Rule::component_entry,
-        BlockKind::Quantize => Rule::quantize_entry,
+        Some(node(Kind::Statement, parts))
     }
 }

@@ -27,10 +27,7 @@ pub(super) struct Comment {
 
 #[derive(Debug)]
 pub(super) enum Layout {
-    Token {
-        text: String,
-        gap: Gap,
-    },
+    Token { text: String, gap: Gap },
     /// A space, if the line continues.
     Space,
     /// A space, or a line end if the group is broken.
@@ -41,69 +38,70 @@ pub(super) enum Layout {
     End,
     /// A line end at the indentation of the statement.
     Restart,
-    Group(Vec<Layout>),
-    /// The first if it fits on the line, else the second.
-    Either(Vec<Layout>, Vec<Layout>),
+    Node { kind: Kind, parts: Parts, width: Option<usize> },
+}
+
+pub(super) type Parts = Vec<Layout>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Group,
     /// A group that is broken even if it fits.
-    Lines(Vec<Layout>),
+    Lines,
     /// Parts with a [`Layout::Line`] between any two.
-    Fill(Vec<Layout>),
+    Fill,
+    /// Parts without anything between them if they fit on the line, else a fill that is aligned.
+    Tight,
     /// Lines begin at the current column.
-    Align(Vec<Layout>),
+    Align,
     /// Lines begin one level further in.
-    Indent(Vec<Layout>),
+    Indent,
     /// Lines after the first begin one level further in; blocks inside are indented from there.
-    Statement(Vec<Layout>),
+    Statement,
     /// Lines begin one level further in than the enclosing statement.
-    Block(Vec<Layout>),
+    Block,
+}
+
+pub(super) fn node(kind: Kind, parts: Parts) -> Layout {
+    let widths = parts.iter().try_fold(0, |sum, part| Some(sum + part.width()?));
+    let width = match kind {
+        Kind::Lines => None,
+        Kind::Fill => widths.map(|width| width + parts.len().saturating_sub(1)),
+        _ => widths,
+    };
+    Layout::Node { kind, parts, width }
 }
 
 impl Layout {
+    /// The width on one line; `None` if it must be broken.
+    fn width(&self) -> Option<usize> {
+        match self {
+            Layout::Token { text, gap } => gap.comments.is_empty().then(|| text.chars().count()),
+            Layout::End | Layout::Restart => None,
+            Layout::Space | Layout::Line => Some(1),
+            Layout::Soft => Some(0),
+            Layout::Node { width, .. } => *width,
+        }
+    }
+
     /// The same without possible line breaks.
     pub(crate) fn rigid(self) -> Layout {
-        let all = |parts: Vec<Layout>| parts.into_iter().map(Layout::rigid).collect();
         match self {
             Layout::Line => Layout::Space,
-            Layout::Soft => Layout::Group(Vec::new()),
-            Layout::Group(parts) => Layout::Group(all(parts)),
-            Layout::Either(parts, _) | Layout::Align(parts) => Layout::Group(all(parts)),
-            Layout::Fill(parts) => {
+            Layout::Soft => node(Kind::Group, Vec::new()),
+            Layout::Node { kind: kind @ (Kind::Group | Kind::Fill | Kind::Tight | Kind::Align), parts, .. } => {
                 let mut row = Vec::new();
-                for (at, part) in parts.into_iter().enumerate() {
-                    if at > 0 {
+                for part in parts {
+                    if kind == Kind::Fill && !row.is_empty() {
                         row.push(Layout::Space);
                     }
                     row.push(part.rigid());
                 }
-                Layout::Group(row)
+                node(Kind::Group, row)
             }
             other => other,
         }
     }
-}
-
-/// The width on one line; `None` if it must be broken.
-fn flat(layout: &Layout) -> Option<usize> {
-    match layout {
-        Layout::Token { text, gap } if gap.comments.is_empty() => Some(text.chars().count()),
-        Layout::Token { .. } | Layout::End | Layout::Restart | Layout::Lines(_) => None,
-        Layout::Space | Layout::Line => Some(1),
-        Layout::Soft => Some(0),
-        Layout::Fill(parts) => {
-            let width = flat_all(parts)?;
-            Some(width + parts.len().saturating_sub(1))
-        }
-        Layout::Group(parts)
-        | Layout::Either(parts, _)
-        | Layout::Align(parts)
-        | Layout::Indent(parts)
-        | Layout::Statement(parts)
-        | Layout::Block(parts) => flat_all(parts),
-    }
-}
-
-fn flat_all(parts: &[Layout]) -> Option<usize> {
-    parts.iter().try_fold(0, |sum, part| Some(sum + flat(part)?))
 }
 
 /// A part that is still to be written.
@@ -118,69 +116,42 @@ struct Work<'l> {
 
 /// Whether the text up to the first possible line break fits into `columns`; `rest` are the parts after `first`, last first.
 fn fits(first: &Layout, rest: &[Work], columns: usize) -> bool {
-    let Some(width) = flat(first) else {
-        return false;
-    };
-    let Some(mut columns) = columns.checked_sub(width) else {
+    let Some(mut columns) = first.width().and_then(|width| columns.checked_sub(width)) else {
         return false;
     };
     let mut next: Vec<(&Layout, bool)> = Vec::new();
     for work in rest.iter().rev() {
         next.push((work.layout, work.broken));
         while let Some((layout, broken)) = next.pop() {
-            let parts = match layout {
+            let width = match layout {
                 Layout::Line | Layout::Soft if broken => return true,
                 Layout::End | Layout::Restart => return true,
-                Layout::Token { text, gap } => {
-                    let Some(less) = columns.checked_sub(text.chars().count()) else {
-                        return false;
-                    };
-                    columns = less;
-                    if !gap.comments.is_empty() {
-                        return true;
-                    }
-                    continue;
-                }
-                Layout::Space | Layout::Line => {
-                    let Some(less) = columns.checked_sub(1) else {
-                        return false;
-                    };
-                    columns = less;
-                    continue;
-                }
-                Layout::Soft => continue,
+                Layout::Token { text, .. } => text.chars().count(),
+                Layout::Space | Layout::Line => 1,
+                Layout::Soft => 0,
                 // The text that follows directly is kept on the line if it fits.
-                Layout::Group(parts) | Layout::Either(parts, _) => match flat_all(parts) {
-                    Some(width) => {
-                        let Some(less) = columns.checked_sub(width) else {
-                            return false;
-                        };
-                        columns = less;
-                        continue;
-                    }
-                    None => {
-                        next.extend(parts.iter().rev().map(|p| (p, true)));
-                        continue;
-                    }
-                },
-                Layout::Lines(parts) => {
-                    next.extend(parts.iter().rev().map(|p| (p, true)));
-                    continue;
-                }
+                Layout::Node { kind: Kind::Group | Kind::Tight, width: Some(width), .. } => *width,
                 // After its first part, a fill may end the line.
-                Layout::Fill(parts) => {
+                Layout::Node { kind: Kind::Fill, parts, .. } => {
                     if parts.len() > 1 {
                         next.push((&Layout::Line, broken));
                     }
                     next.extend(parts.first().map(|p| (p, broken)));
                     continue;
                 }
-                Layout::Align(parts)
-                | Layout::Indent(parts)
-                | Layout::Statement(parts)
-                | Layout::Block(parts) => parts,
+                Layout::Node { kind, parts, .. } => {
+                    let broken = broken || matches!(kind, Kind::Group | Kind::Tight | Kind::Lines);
+                    next.extend(parts.iter().rev().map(|p| (p, broken)));
+                    continue;
+                }
             };
-            next.extend(parts.iter().rev().map(|p| (p, broken)));
+            let Some(less) = columns.checked_sub(width) else {
+                return false;
+            };
+            columns = less;
+            if matches!(layout, Layout::Token { gap, .. } if !gap.comments.is_empty()) {
+                return true;
+            }
         }
     }
     true
@@ -203,7 +174,7 @@ struct Writer {
 impl Writer {
     fn token(&mut self, text: &str, indent: usize) {
         if self.full {
-            self.new_line(indent, false);
+            self.new_line(indent, indent, false);
         }
         let sticks =
             self.text.ends_with(is_word) && text.starts_with(is_word) || self.number && text.starts_with('.');
@@ -235,12 +206,7 @@ impl Writer {
     }
 
     /// Ends the line; comments on separate lines follow.
-    fn new_line(&mut self, indent: usize, blank: bool) {
-        self.new_line_below(indent, indent, blank);
-    }
-
-    /// Like [`Self::new_line`], with a separate indentation of comments.
-    fn new_line_below(&mut self, comment_indent: usize, indent: usize, blank: bool) {
+    fn new_line(&mut self, comment_indent: usize, indent: usize, blank: bool) {
         let gap = std::mem::take(&mut self.gap);
         let opened = self.text.is_empty() || self.text.ends_with('{');
         for (at, comment) in gap.comments.iter().enumerate() {
@@ -282,7 +248,7 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
         number: false,
     };
     if !before.comments.is_empty() {
-        writer.new_line(0, true);
+        writer.new_line(0, 0, true);
     }
     let mut stack: Vec<Work> = Vec::new();
     let top = |layout| Work { layout, indent: 0, base: 0, broken: true };
@@ -323,97 +289,72 @@ fn comment_indent(indent: usize, rest: &[Work]) -> usize {
 fn first_token(layout: &Layout) -> Option<&str> {
     match layout {
         Layout::Token { text, .. } => Some(text),
-        Layout::Space | Layout::Line | Layout::Soft | Layout::End | Layout::Restart => None,
-        Layout::Group(parts)
-        | Layout::Either(parts, _)
-        | Layout::Lines(parts)
-        | Layout::Fill(parts)
-        | Layout::Align(parts)
-        | Layout::Indent(parts)
-        | Layout::Statement(parts)
-        | Layout::Block(parts) => parts.first().and_then(first_token),
+        Layout::Node { parts, .. } => parts.first().and_then(first_token),
+        _ => None,
     }
 }
 
 fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
-    let within = |layout, work: Work<'l>| Work { layout, ..work };
-    match work.layout {
+    let (kind, parts) = match work.layout {
         Layout::Token { text, gap } => {
             writer.token(text, work.indent);
-            writer.take(gap);
+            return writer.take(gap);
         }
-        Layout::Space => writer.space = true,
-        Layout::Line if !work.broken => writer.space = true,
-        Layout::Soft if !work.broken => {}
-        Layout::Line | Layout::Soft => {
-            writer.new_line_below(comment_indent(work.indent, stack), work.indent, false);
+        Layout::Space => return writer.space = true,
+        Layout::Line if !work.broken => return writer.space = true,
+        Layout::Soft if !work.broken => return,
+        Layout::Line | Layout::Soft | Layout::End | Layout::Restart => {
+            let indent = if matches!(work.layout, Layout::Restart) { work.base } else { work.indent };
+            let blank = matches!(work.layout, Layout::End);
+            return writer.new_line(comment_indent(indent, stack), indent, blank);
         }
-        Layout::End => writer.new_line_below(comment_indent(work.indent, stack), work.indent, true),
-        Layout::Restart => writer.new_line_below(comment_indent(work.base, stack), work.base, false),
-        Layout::Group(parts) => {
-            let columns = writer.width.saturating_sub(writer.column + usize::from(writer.space));
-            let broken = writer.full || !fits(work.layout, stack, columns);
-            let inner = Work { broken, ..work };
-            stack.extend(parts.iter().rev().map(|p| within(p, inner)));
+        Layout::Node { kind, parts, .. } => (kind, parts),
+    };
+    let column = writer.column + usize::from(writer.space);
+    let fits = |stack: &[Work]| !writer.full && fits(work.layout, stack, writer.width.saturating_sub(column));
+    let mut inner = work;
+    let aligned = if writer.full { work.indent } else { column };
+    match kind {
+        Kind::Group => inner.broken = !fits(stack),
+        Kind::Lines => inner.broken = true,
+        Kind::Fill => return fill(writer, parts, work, stack),
+        Kind::Tight => {
+            inner.broken = work.broken && !fits(stack);
+            if inner.broken {
+                return fill(writer, parts, Work { indent: aligned, ..inner }, stack);
+            }
         }
-        Layout::Lines(parts) => {
-            let inner = Work { broken: true, ..work };
-            stack.extend(parts.iter().rev().map(|p| within(p, inner)));
-        }
-        Layout::Either(tight, loose) => {
-            let columns = writer.width.saturating_sub(writer.column + usize::from(writer.space));
-            let broken = work.broken && (writer.full || !fits(work.layout, stack, columns));
-            let parts = if broken { loose } else { tight };
-            let inner = Work { broken, ..work };
-            stack.extend(parts.iter().rev().map(|p| within(p, inner)));
-        }
-        Layout::Fill(parts) => fill(writer, parts, work, stack),
-        Layout::Align(parts) => {
-            let indent = if writer.full { work.indent } else { writer.column + usize::from(writer.space) };
-            let inner = Work { indent, ..work };
-            stack.extend(parts.iter().rev().map(|p| within(p, inner)));
-        }
-        Layout::Indent(parts) => {
-            let indent = work.indent + STEP;
-            let inner = Work { indent, ..work };
-            stack.extend(parts.iter().rev().map(|p| within(p, inner)));
-        }
-        Layout::Statement(parts) => {
-            let inner = Work { indent: work.indent + STEP, base: work.indent, ..work };
-            stack.extend(parts.iter().rev().map(|p| within(p, inner)));
-        }
-        Layout::Block(parts) => {
-            let inner = Work { indent: work.base + STEP, ..work };
-            stack.extend(parts.iter().rev().map(|p| within(p, inner)));
-        }
+        Kind::Align => inner.indent = aligned,
+        Kind::Indent => inner.indent += STEP,
+        Kind::Statement => (inner.indent, inner.base) = (work.indent + STEP, work.indent),
+        Kind::Block => inner.indent = work.base + STEP,
     }
+    stack.extend(parts.iter().rev().map(|layout| Work { layout, ..inner }));
 }
 
 /// Writes the parts; a break between two parts ends the line if the next part does not fit.
 fn fill<'l>(writer: &mut Writer, parts: &'l [Layout], work: Work<'l>, stack: &mut Vec<Work<'l>>) {
-    // All breaks are decided here, part by part, because parts are small.
-    let mut queue: Vec<Work<'l>> = Vec::new();
-    for (at, part) in parts.iter().enumerate() {
+    let Some((last, before)) = parts.split_last() else { return };
+    let next = |writer: &mut Writer, part, rest: &[Work]| {
+        let columns = writer.width.saturating_sub(writer.column + 1);
+        if writer.full || !fits(part, rest, columns) {
+            writer.new_line(work.indent, work.indent, false);
+        } else {
+            writer.space = true;
+        }
+    };
+    // A part is written to its end before the next break is decided; the text after the fill follows its last part.
+    for (at, part) in before.iter().enumerate() {
         if at > 0 {
-            // The next break follows this part, or the last part with the text after the fill.
-            let last = at + 1 == parts.len();
-            let rest: &[Work] = if last { stack } else { &[] };
-            let columns = writer.width.saturating_sub(writer.column + 1);
-            if writer.full || !fits(part, rest, columns) {
-                writer.new_line(work.indent, false);
-            } else {
-                writer.space = true;
-            }
+            next(writer, part, &[]);
         }
-        queue.push(Work { layout: part, ..work });
-        // A part is written to its end before the next break is decided.
-        let last = at + 1 == parts.len();
-        if last {
-            stack.append(&mut queue);
-            return;
-        }
-        while let Some(next) = queue.pop() {
-            step(writer, next, &mut queue);
+        let mut queue = vec![Work { layout: part, ..work }];
+        while let Some(part) = queue.pop() {
+            step(writer, part, &mut queue);
         }
     }
+    if !before.is_empty() {
+        next(writer, last, stack);
+    }
+    stack.push(Work { layout: last, ..work });
 }

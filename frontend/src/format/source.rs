@@ -3,11 +3,10 @@
 
 use super::layout::{Comment, Gap, Layout};
 use crate::syntax::token::{Bracket, Token, TokenKind, scan};
-use std::borrow::Cow;
 
 pub(super) struct Source<'t> {
     pub text: &'t str,
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<Token<'t>>,
 }
 
 impl<'t> Source<'t> {
@@ -15,18 +14,24 @@ impl<'t> Source<'t> {
         Source { text, tokens: scan(text) }
     }
 
-    pub(super) fn word(&self, token: &Token) -> &'t str {
-        self.slice(token.start, token.end)
-    }
-
     pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
         self.text.get(start..end).unwrap_or_default()
     }
 
+    /// The index of the first token that begins at an offset or after it.
+    fn index(&self, offset: usize) -> usize {
+        self.tokens.partition_point(|t| t.start < offset)
+    }
+
+    /// The whitespace and comments between an offset and the next token. `fresh`: whether they begin on a new line.
+    fn gap(&self, offset: usize, fresh: bool) -> Gap {
+        let next = self.tokens.get(self.index(offset)).map_or(self.text.len(), |t| t.start);
+        gap(self.slice(offset, next), fresh)
+    }
+
     /// The text before the first token.
     pub(crate) fn opening(&self) -> Gap {
-        let end = self.tokens.first().map_or(self.text.len(), |t| t.start);
-        let mut gap = gap(self.slice(0, end), true);
+        let mut gap = self.gap(0, true);
         // Blank lines at the beginning of the file are dropped.
         if let Some(first) = gap.comments.first_mut() {
             first.blank = false;
@@ -36,98 +41,51 @@ impl<'t> Source<'t> {
 
     /// The token of the grammar from `start` to `end`, with the gap after it.
     pub(super) fn token(&self, start: usize, end: usize) -> Layout {
-        let next = self.tokens.partition_point(|t| t.start < end);
-        let next = self.tokens.get(next).map_or(self.text.len(), |t| t.start);
-        Layout::Token { text: self.slice(start, end).to_string(), gap: gap(self.slice(end, next), false) }
+        Layout::Token { text: self.slice(start, end).to_string(), gap: self.gap(end, false) }
     }
 
-    /// Whether the author writes no space after the commas between these brackets.
-    pub(crate) fn is_tight(&self, start: usize, end: usize) -> bool {
-        let first = self.tokens.partition_point(|t| t.start < start + 1);
-        let mut depth = 0usize;
-        for pair in self.tokens.split_at(first).1.windows(2) {
-            let [token, next] = pair else { continue };
-            if token.start >= end {
-                break;
-            }
-            match self.word(token) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                "," if depth == 0 && token.end == next.start && self.word(next) != "]" => {
-                    return true;
-                }
-                _ => {}
-            }
-        }
-        false
+    /// Whether the author writes no space after the commas in the bracket at an offset.
+    pub(crate) fn is_tight(&self, offset: usize) -> bool {
+        let (_, tokens) = self.tokens.split_at(self.index(offset));
+        let depth = tokens.first().map_or(0, |open| open.depth + 1);
+        let inside = tokens.windows(2).skip(1).map_while(|pair| match pair {
+            [token, next] if token.depth >= depth => Some((token, next)),
+            _ => None,
+        });
+        let mut commas = inside.filter(|(token, _)| token.kind == TokenKind::Comma && token.depth == depth);
+        commas.any(|(comma, next)| comma.end == next.start && next.text != "]")
     }
 }
 
 /// The text with a space in place of each semicolon that does not end a statement of a block: `x: real; ;`.
-pub(super) fn without_empty_statements(text: &str) -> Cow<'_, str> {
-    let mut stray = Vec::new();
-    let mut depth = 0_usize;
-    // Whether a statement of a block begins with the next token.
-    let mut begins = false;
-    for token in scan(text) {
-        let is_curly = |kind| kind == Bracket::Curly;
-        match token.kind {
-            TokenKind::Open(kind) => {
-                depth += 1;
-                // The brace of a block is nested in that of its definition.
-                begins = is_curly(kind) && depth == BLOCK;
-            }
-            TokenKind::Close(_) => {
-                depth = depth.saturating_sub(1);
-                begins = false;
-            }
-            TokenKind::Semicolon if begins => stray.push(token.start..token.end),
-            TokenKind::Semicolon => begins = depth == BLOCK,
-            _ => begins = false,
+pub(super) fn without_empty_statements(text: &str) -> String {
+    let mut kept = String::new();
+    let mut last = 0;
+    for pair in scan(text).windows(2) {
+        let [before, token] = pair else { continue };
+        // The brace of a block is nested in that of its definition.
+        let begins = before.kind == TokenKind::Open(Bracket::Curly) || before.kind == TokenKind::Semicolon;
+        if begins && token.kind == TokenKind::Semicolon && token.depth == 2 {
+            kept.extend([text.get(last..token.start).unwrap_or_default(), " "]);
+            last = token.end;
         }
     }
-    if stray.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let mut kept = text.to_owned();
-    for range in stray {
-        kept.replace_range(range, " ");
-    }
-    Cow::Owned(kept)
+    kept + text.get(last..).unwrap_or_default()
 }
-
-/// The number of open brackets around the statements of a block.
-const BLOCK: usize = 2;
 
 /// Reads whitespace and comments. `fresh`: whether they begin on a new line.
 fn gap(text: &str, fresh: bool) -> Gap {
     let mut gap = Gap::default();
-    let mut own_line = fresh;
-    let mut blank = false;
-    for (at, line) in text.split('\n').enumerate() {
-        own_line |= at > 0;
+    let mut lines = text.split('\n').enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
         let line = line.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{feff}');
         if line.is_empty() {
             // The first piece ends the line of the previous token, the last piece begins the line of the next token.
-            blank |= at > 0 && text.matches('\n').count() > at;
+            gap.blank |= at > 0 && lines.peek().is_some();
         } else {
-            gap.comments.push(Comment { text: line.to_string(), trailing: !own_line, blank });
-            blank = false;
+            let blank = std::mem::take(&mut gap.blank);
+            gap.comments.push(Comment { text: line.to_string(), trailing: at == 0 && !fresh, blank });
         }
     }
-    gap.blank = blank;
     gap
-}
-
-/// All comments in order, as they are kept.
-pub(super) fn comments(text: &str) -> Vec<String> {
-    let tokens = scan(text);
-    let mut comments = Vec::new();
-    let mut at = 0;
-    for next in tokens.iter().map(|t| (t.start, t.end)).chain([(text.len(), 0)]) {
-        let between = gap(text.split_at(next.0).0.split_at(at).1, true);
-        comments.extend(between.comments.into_iter().map(|c| c.text));
-        at = next.1;
-    }
-    comments
 }

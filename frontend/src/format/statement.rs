@@ -3,8 +3,9 @@
 
 use std::cell::Cell;
 
-use super::layout::Layout;
-use super::layout::Layout::{Align, Block, End, Fill, Group, Indent, Line, Restart, Space};
+use super::layout::Kind::{Align, Block, Fill, Group, Indent, Tight};
+use super::layout::Layout::{self, End, Line, Restart, Space};
+use super::layout::{Kind, Parts, node};
 use super::source::Source;
 use crate::syntax::grammar::{Pair, Rule};
 
@@ -16,40 +17,15 @@ pub(super) struct Statement<'s, 't> {
     pub within: Cell<usize>,
 }
 
-type Parts = Vec<Layout>;
-
-/// Items of a list, each with the comma after it.
-#[derive(Default)]
-struct Items {
-    done: Vec<Layout>,
-    open: Parts,
-}
-
-impl Items {
-    fn is_empty(&self) -> bool {
-        self.done.is_empty() && self.open.is_empty()
-    }
-
-    fn add(&mut self, part: Layout) {
-        self.open.push(part);
-    }
-
-    fn close(&mut self, comma: Parts) {
-        self.open.extend(comma);
-        self.done.push(Group(std::mem::take(&mut self.open)));
-    }
-
-    fn finish(mut self) -> Vec<Layout> {
-        if !self.open.is_empty() {
-            self.done.push(Group(self.open));
-        }
-        self.done
-    }
-}
-
 fn children<'t>(pair: &Pair<'t>) -> Vec<Pair<'t>> {
     let inner = pair.clone().into_inner();
     inner.filter(|p| p.as_rule() != Rule::EOI).collect()
+}
+
+/// Splits before the first part of a rule.
+fn split_at_rule<'p, 't>(inner: &'p [Pair<'t>], rule: Rule) -> (&'p [Pair<'t>], &'p [Pair<'t>]) {
+    let at = inner.iter().position(|p| p.as_rule() == rule);
+    inner.split_at(at.unwrap_or(inner.len()))
 }
 
 /// Whether one of the parts is a block, which always has separate lines.
@@ -59,28 +35,23 @@ fn has_block(pair: &Pair) -> bool {
 }
 
 impl Statement<'_, '_> {
-    /// The parts of a complete statement.
-    pub(super) fn entry(&self, pair: &Pair) -> Parts {
-        self.parts(pair)
-    }
-
     fn layout(&self, pair: &Pair) -> Layout {
         let mut parts = self.parts(pair);
         match parts.pop() {
             Some(only) if parts.is_empty() => only,
             last => {
                 parts.extend(last);
-                Group(parts)
+                node(Group, parts)
             }
         }
     }
 
-    fn parts(&self, pair: &Pair) -> Parts {
+    pub(super) fn parts(&self, pair: &Pair) -> Parts {
         let inner = children(pair);
         if inner.is_empty() {
             let span = pair.as_span();
             let (start, end) = (self.base + span.start(), self.base + span.end());
-            return if span.start() == span.end() { Vec::new() } else { vec![self.source.token(start, end)] };
+            return if start == end { Vec::new() } else { vec![self.source.token(start, end)] };
         }
         let opens = matches!(
             pair.as_rule(),
@@ -93,28 +64,36 @@ impl Statement<'_, '_> {
     }
 
     fn parts_of(&self, pair: &Pair, inner: &[Pair]) -> Parts {
+        use Rule::*;
         match pair.as_rule() {
-            Rule::expr => self.expr(pair),
-            Rule::chain => self.chain(inner),
-            Rule::lowering_entry => self.lowering(inner),
-            Rule::assert_entry => self.assertion(inner),
-            Rule::branching => self.branching(pair, inner),
-            Rule::looping => self.looping(pair, inner),
-            Rule::labelled_block => self.block(inner),
-            Rule::declaration_entry => self.declaration(inner),
-            Rule::list | Rule::index | Rule::shape_spec | Rule::target_list | Rule::using_list => {
-                self.brackets(pair, inner)
+            expr => self.expr(pair),
+            chain => self.chain(inner),
+            lowering_entry => self.lowering(inner),
+            assert_entry => self.assertion(inner),
+            branching => self.branching(pair, inner),
+            looping => self.looping(pair, inner),
+            labelled_block => self.block(inner),
+            declaration_entry => self.declaration(inner),
+            list | index | shape_spec | target_list | using_list => {
+                // `[a,b]` or `[a, b]`, as the author writes it.
+                let is_tight = self.source.is_tight(self.base + pair.as_span().start());
+                self.list(inner, if is_tight { Tight } else { Fill })
             }
-            Rule::tuple | Rule::call | Rule::attributes | Rule::type_arguments => self.bracketed(inner),
-            Rule::target_zip | Rule::using_zip => self.bracketed(inner),
-            Rule::invocation => self.invocation(inner),
-            Rule::string => vec![Fill(inner.iter().map(|p| self.layout(p)).collect())],
-            Rule::count => self.count(inner),
-            Rule::access => {
-                let parts = self.row(pair, inner).into_iter();
-                parts.map(Layout::rigid).collect()
+            tuple | call | attributes | type_arguments | target_zip | using_zip => self.list(inner, Fill),
+            invocation => {
+                let (callee, arguments) = split_at_rule(inner, lpar);
+                let mut parts = self.each(callee, |p| (false, p.as_rule() == label));
+                parts.extend(self.list(arguments, Fill));
+                parts
             }
-            _ => self.row(pair, inner),
+            string => vec![node(Fill, inner.iter().map(|p| self.layout(p)).collect())],
+            count => {
+                // `..(n)`, `..(i -> n)`, `..(i ->)`
+                let is_named = inner.iter().any(|p| p.as_rule() == count_index);
+                self.each(inner, |p| (is_named && p.as_rule() == expr, false))
+            }
+            access => self.row(access, inner).into_iter().map(Layout::rigid).collect(),
+            rule => self.row(rule, inner),
         }
     }
 
@@ -134,10 +113,20 @@ impl Statement<'_, '_> {
         parts
     }
 
+    /// The parts in sequence without spaces.
+    fn joined(&self, inner: &[Pair]) -> Parts {
+        inner.iter().flat_map(|p| self.parts(p)).collect()
+    }
+
     /// The parts in sequence, with the usual spaces.
-    fn row(&self, pair: &Pair, inner: &[Pair]) -> Parts {
-        let parent = pair.as_rule();
+    fn row(&self, parent: Rule, inner: &[Pair]) -> Parts {
         self.each(inner, |pair| blanks(parent, pair.as_rule()))
+    }
+
+    /// Items of a list, each with the comma after it.
+    fn items(&self, inner: &[Pair], kind: Kind) -> Layout {
+        let lines = inner.split_inclusive(|p| p.as_rule() == Rule::comma);
+        node(kind, lines.map(|line| node(Group, self.joined(line))).collect())
     }
 
     fn expr(&self, pair: &Pair) -> Parts {
@@ -157,7 +146,7 @@ impl Statement<'_, '_> {
             if tail.as_rule() == Rule::coalesce {
                 let mut rest = vec![head, Line];
                 rest.extend(self.each(&parts, |p| (false, p.as_rule() == Rule::coalesces)));
-                return self.arms(arms, vec![Group(rest)]);
+                return self.arms(arms, vec![node(Group, rest)]);
             }
             let [question, then, rest @ ..] = parts.as_slice() else {
                 return Vec::new();
@@ -183,11 +172,11 @@ impl Statement<'_, '_> {
         };
         let mut parts = Vec::new();
         for arm in arms {
-            parts.push(Group(arm));
+            parts.push(node(Group, arm));
             parts.push(Line);
         }
-        parts.push(Group(vec![Group(last), Line, Group(otherwise)]));
-        vec![Align(vec![Group(parts)])]
+        parts.push(node(Group, vec![node(Group, last), Line, node(Group, otherwise)]));
+        vec![node(Align, vec![node(Group, parts)])]
     }
 
     /// Operands and operators; lines end before operators of the lowest precedence.
@@ -199,11 +188,11 @@ impl Statement<'_, '_> {
             _ => None,
         };
         let Some(least) = inner.iter().filter_map(binding).min() else {
-            return inner.iter().flat_map(|p| self.parts(p)).collect();
+            return self.joined(inner);
         };
         let is_least = |pair: &&Pair| binding(pair) == Some(least);
         if self.within.get() > 0 && inner.iter().filter(is_least).all(|p| self.is_tight(p)) {
-            return inner.iter().flat_map(|p| self.parts(p)).collect();
+            return self.joined(inner);
         }
         let mut parts: Vec<Layout> = Vec::new();
         let mut from = 0;
@@ -213,23 +202,23 @@ impl Statement<'_, '_> {
                 continue;
             }
             if let Some(operand @ [_, ..]) = inner.get(from..at) {
-                part.push(Group(self.chain(operand)));
+                part.push(node(Group, self.chain(operand)));
             }
             if pair.as_rule() == Rule::fold {
                 part.push(Space);
                 part.extend(self.each(&children(pair), |p| (false, p.as_rule() == Rule::fold_op)));
             } else {
-                parts.push(Group(std::mem::take(&mut part)));
+                parts.push(node(Group, std::mem::take(&mut part)));
                 part.extend(self.parts(pair));
                 part.push(Space);
             }
             from = at + 1;
         }
         if let Some(operand @ [_, ..]) = inner.get(from..) {
-            part.push(Group(self.chain(operand)));
+            part.push(node(Group, self.chain(operand)));
         }
-        parts.push(Group(part));
-        vec![Fill(parts)]
+        parts.push(node(Group, part));
+        vec![node(Fill, parts)]
     }
 
     /// Whether an operator is arithmetic and written without blanks.
@@ -244,185 +233,83 @@ impl Statement<'_, '_> {
         matches!(pair.as_str(), "+" | "-" | "*" | "/") && around(start.checked_sub(1)) && around(Some(end))
     }
 
-    /// `[a,b]` or `[a, b]`, as the author writes it.
-    fn brackets(&self, pair: &Pair, inner: &[Pair]) -> Parts {
-        let span = pair.as_span();
-        let (start, end) = (self.base + span.start(), self.base + span.end());
-        if self.source.is_tight(start, end) { self.list(inner, true) } else { self.list(inner, false) }
-    }
-
-    fn bracketed(&self, inner: &[Pair]) -> Parts {
-        self.list(inner, false)
-    }
-
     /// The text before the opening bracket, the bracket, items and commas, the closing bracket.
-    fn list(&self, inner: &[Pair], tight: bool) -> Parts {
+    fn list(&self, inner: &[Pair], kind: Kind) -> Parts {
         let opens =
             |p: &Pair| matches!(p.as_rule(), Rule::lpar | Rule::lbracket | Rule::lbrace | Rule::langle);
         let closes =
             |p: &Pair| matches!(p.as_rule(), Rule::rpar | Rule::rbracket | Rule::rbrace | Rule::rangle);
         let (Some(open), Some(close)) = (inner.iter().position(opens), inner.iter().rposition(closes)) else {
-            return self.each(inner, |_| (false, false));
+            return self.joined(inner);
         };
         let (before, rest) = inner.split_at(open + 1);
         let (items, after) = rest.split_at(close.saturating_sub(open + 1).min(rest.len()));
-        let mut parts = self.each(before, |_| (false, false));
-        let lines = |items: &[Pair]| {
-            let mut lines: Vec<Layout> = Vec::new();
-            let mut line: Parts = Vec::new();
-            for item in items {
-                line.extend(self.parts(item));
-                if item.as_rule() == Rule::comma {
-                    lines.push(Group(std::mem::take(&mut line)));
-                }
-            }
-            if !line.is_empty() {
-                lines.push(Group(line));
-            }
-            lines
-        };
-        let loose = Align(vec![Fill(lines(items))]);
-        parts.push(if tight {
-            // Too long for a line, so it also gets spaces.
-            Layout::Either(lines(items), vec![loose])
-        } else {
-            loose
-        });
-        parts.extend(self.each(after, |_| (false, false)));
-        vec![Group(parts)]
+        let mut parts = self.joined(before);
+        let items = self.items(items, kind);
+        parts.push(if kind == Tight { items } else { node(Align, vec![items]) });
+        parts.extend(self.joined(after));
+        vec![node(Group, parts)]
     }
 
-    /// `..(n)`, `..(i -> n)`, `..(i ->)`.
-    fn count(&self, inner: &[Pair]) -> Parts {
-        let mut parts = Vec::new();
-        let mut named = false;
-        for pair in inner {
-            if named && pair.as_rule() == Rule::expr {
-                parts.push(Space);
-            }
-            named = pair.as_rule() == Rule::count_index;
-            parts.extend(self.parts(pair));
-        }
-        parts
-    }
-
-    fn invocation(&self, inner: &[Pair]) -> Parts {
-        let at = inner.iter().position(|p| p.as_rule() == Rule::lpar);
-        let (callee, arguments) = inner.split_at(at.unwrap_or(inner.len()));
-        let mut parts = self.each(callee, |p| (false, p.as_rule() == Rule::label));
-        parts.extend(self.bracketed(arguments));
-        parts
-    }
-
+    /// Loop bounds follow on lines of their own if they do not fit.
     fn declaration(&self, inner: &[Pair]) -> Parts {
-        let mut parts = Vec::new();
-        let mut bounds = Items::default();
-        for pair in inner {
-            match pair.as_rule() {
-                Rule::colon => {
-                    parts.extend(self.parts(pair));
-                    parts.push(Space);
-                }
-                Rule::assign => {
-                    parts.push(Space);
-                    parts.extend(self.parts(pair));
-                    parts.push(Space);
-                }
-                Rule::comma if bounds.is_empty() => parts.extend(self.parts(pair)),
-                Rule::comma => bounds.close(self.parts(pair)),
-                Rule::loop_bound => bounds.add(self.layout(pair)),
-                _ => parts.extend(self.parts(pair)),
-            }
-        }
+        let (head, bounds) = split_at_rule(inner, Rule::loop_bound);
+        let mut parts = self.row(Rule::declaration_entry, head);
         if !bounds.is_empty() {
-            parts.extend([Line, Fill(bounds.finish())]);
+            parts.extend([Line, self.items(bounds, Fill)]);
         }
-        vec![Group(parts)]
+        vec![node(Group, parts)]
     }
 
     /// `condition: "message", value, …`: parts that do not fit on the line of the condition follow below it.
     fn assertion(&self, inner: &[Pair]) -> Parts {
-        let mut condition: Parts = Vec::new();
-        let mut message: Parts = Vec::new();
-        let mut values = Items::default();
-        for (at, pair) in inner.iter().enumerate() {
-            match pair.as_rule() {
-                Rule::expr if at == 0 => condition.push(self.layout(pair)),
-                Rule::colon => condition.extend(self.parts(pair)),
-                Rule::string => message.push(self.layout(pair)),
-                Rule::comma if values.is_empty() => {
-                    let first = if message.is_empty() { &mut condition } else { &mut message };
-                    first.extend(self.parts(pair));
-                }
-                Rule::comma => values.close(self.parts(pair)),
-                _ => values.add(self.layout(pair)),
-            }
-        }
-        let mut parts = condition;
-        let mut rest = message;
+        let (head, values) = split_at_rule(inner, Rule::asserted);
+        let (condition, message) = split_at_rule(head, Rule::string);
+        let mut parts = self.joined(condition);
+        let mut rest = self.joined(message);
         if !values.is_empty() {
             if !rest.is_empty() {
                 rest.push(Line);
             }
-            rest.push(Fill(values.finish()));
+            rest.push(self.items(values, Fill));
         }
         if !rest.is_empty() {
-            parts.extend([Line, Group(rest)]);
+            parts.extend([Line, node(Group, rest)]);
         }
-        vec![Group(parts)]
+        vec![node(Group, parts)]
     }
 
     /// Locals have separate lines; bounds and condition follow below a formula that needs the full line.
     fn lowering(&self, inner: &[Pair]) -> Parts {
+        let (inner, condition) = split_at_rule(inner, Rule::formula_condition);
+        let (inner, bounds) = split_at_rule(inner, Rule::loop_bound);
+        let (head, formula) = split_at_rule(inner, Rule::access);
         let mut parts: Parts = Vec::new();
-        let mut formula: Parts = Vec::new();
-        let mut bounds = Items::default();
-        let mut condition = None;
-        for pair in inner {
+        for pair in head {
             match pair.as_rule() {
                 Rule::local => {
-                    parts.push(Group(self.row(pair, &children(pair))));
-                    parts.push(Restart);
+                    parts.extend([node(Group, self.row(Rule::local, &children(pair))), Restart]);
                 }
-                Rule::with_locals => {
-                    parts.push(Group(self.clause(&children(pair))));
-                    parts.push(Line);
-                }
-                Rule::kw_unroll => parts.extend(self.parts(pair)),
+                Rule::with_locals => parts.extend([node(Group, self.clause(&children(pair))), Line]),
                 Rule::count => {
                     parts.extend(self.parts(pair));
                     parts.push(Space);
                 }
-                Rule::lowering_op => {
-                    formula.push(Space);
-                    formula.extend(self.parts(pair));
-                    formula.push(Space);
-                }
-                Rule::comma if bounds.is_empty() => formula.extend(self.parts(pair)),
-                Rule::comma => bounds.close(self.parts(pair)),
-                Rule::loop_bound => bounds.add(self.layout(pair)),
-                Rule::formula_condition => condition = Some(pair),
-                _ => formula.push(self.layout(pair)),
+                _ => parts.extend(self.parts(pair)),
             }
         }
-        let mut rest: Parts = Vec::new();
+        let mut formula = self.row(Rule::lowering_entry, formula);
         if !bounds.is_empty() {
-            rest.extend([Line, Fill(bounds.finish())]);
+            formula.extend([Line, self.items(bounds, Fill)]);
         }
-        if let Some(pair) = condition {
-            rest.push(Line);
-            let (bar, condition) = match children(pair).as_slice() {
-                [bar, condition @ ..] => (self.parts(bar), self.each(condition, |_| (false, false))),
-                [] => (Vec::new(), Vec::new()),
-            };
-            rest.extend(bar);
-            rest.push(Space);
-            rest.push(Align(condition));
+        if let Some((bar, condition)) = condition.first().map(children).as_deref().and_then(<[_]>::split_first) {
+            formula.push(Line);
+            formula.extend(self.parts(bar));
+            formula.extend([Space, node(Align, self.joined(condition))]);
         }
-        formula.extend(rest);
-        let locals = inner.iter().any(|p| p.as_rule() == Rule::with_locals);
-        parts.push(Group(formula));
-        if locals { vec![Group(parts)] } else { parts }
+        parts.push(node(Group, formula));
+        let has_clause = head.iter().any(|p| p.as_rule() == Rule::with_locals);
+        if has_clause { vec![node(Group, parts)] } else { parts }
     }
 
     /// `with a = x, b = y`, `for x : xs`: items in a fill after the word.
@@ -431,17 +318,7 @@ impl Statement<'_, '_> {
             return Vec::new();
         };
         let mut parts = self.parts(word);
-        parts.push(Space);
-        let mut lines: Vec<Layout> = Vec::new();
-        let mut line: Parts = Vec::new();
-        for item in items {
-            line.extend(self.parts(item));
-            if item.as_rule() == Rule::comma {
-                lines.push(Group(std::mem::take(&mut line)));
-            }
-        }
-        lines.push(Group(line));
-        parts.push(Align(vec![Fill(lines)]));
+        parts.extend([Space, node(Align, vec![self.items(items, Fill)])]);
         parts
     }
 
@@ -462,40 +339,34 @@ impl Statement<'_, '_> {
                     opened = rule;
                 }
                 _ if blocks || matches!(opened, Rule::kw_if | Rule::kw_elif) => {
-                    parts.push(Space);
-                    parts.push(self.layout(part));
+                    parts.extend([Space, self.layout(part)]);
                 }
-                _ => parts.push(Indent(vec![Line, self.layout(part)])),
+                _ => parts.push(node(Indent, vec![Line, self.layout(part)])),
             }
         }
-        if blocks { parts } else { vec![Align(vec![Group(parts)])] }
+        if blocks { parts } else { vec![node(Align, vec![node(Group, parts)])] }
     }
 
     fn looping(&self, pair: &Pair, inner: &[Pair]) -> Parts {
-        let between = || if has_block(pair) { Space } else { Line };
+        let blocks = has_block(pair);
         let mut parts: Parts = Vec::new();
         for (at, part) in inner.iter().enumerate() {
-            match part.as_rule() {
-                Rule::count => parts.extend(self.parts(part)),
-                Rule::part => {
-                    parts.push(Space);
-                    parts.push(self.layout(part));
-                }
+            let rule = part.as_rule();
+            match rule {
+                Rule::count => {}
+                Rule::part => parts.push(Space),
+                _ if at > 0 => parts.push(if blocks { Space } else { Line }),
+                _ => {}
+            }
+            match rule {
+                Rule::part => parts.push(self.layout(part)),
                 Rule::with_clause | Rule::for_clause | Rule::while_clause => {
-                    if at > 0 {
-                        parts.push(between());
-                    }
                     parts.extend(self.clause(&children(part)));
                 }
-                _ => {
-                    if at > 0 {
-                        parts.push(between());
-                    }
-                    parts.extend(self.parts(part));
-                }
+                _ => parts.extend(self.parts(part)),
             }
         }
-        if has_block(pair) { parts } else { vec![Group(parts)] }
+        if blocks { parts } else { vec![node(Group, parts)] }
     }
 
     fn block(&self, inner: &[Pair]) -> Parts {
@@ -509,31 +380,23 @@ impl Statement<'_, '_> {
                 }
                 Rule::lbrace => parts.extend(self.parts(pair)),
                 Rule::component => {
-                    body.push(End);
-                    body.push(Layout::Statement(self.parts(pair)));
+                    body.extend([End, node(Kind::Statement, self.parts(pair))]);
                 }
                 Rule::yield_line => {
-                    body.push(End);
-                    body.push(Layout::Statement(self.yields(&children(pair))));
+                    let inner = children(pair);
+                    let (items, end) = split_at_rule(&inner, Rule::semicolon);
+                    let mut parts = self.clause(items);
+                    parts.extend(self.joined(end));
+                    body.extend([End, node(Kind::Statement, parts)]);
                 }
                 Rule::semicolon => body.extend(self.parts(pair)),
                 Rule::rbrace => {
-                    parts.push(Block(std::mem::take(&mut body)));
-                    parts.push(Restart);
+                    parts.extend([node(Block, std::mem::take(&mut body)), Restart]);
                     parts.extend(self.parts(pair));
                 }
                 _ => {}
             }
         }
-        parts
-    }
-
-    fn yields(&self, inner: &[Pair]) -> Parts {
-        let Some((end, items)) = inner.split_last() else {
-            return Vec::new();
-        };
-        let mut parts = self.clause(items);
-        parts.extend(self.parts(end));
         parts
     }
 }
@@ -546,6 +409,7 @@ fn blanks(parent: Rule, child: Rule) -> (bool, bool) {
         (Rule::operand, Rule::substitute) => (true, false),
         (Rule::substitute, Rule::larrow) => (false, true),
         (Rule::count_index, Rule::arrow) => (true, false),
+        (_, Rule::lowering_op) => (true, true),
         (_, Rule::assign | Rule::remap | Rule::less) => (true, true),
         (_, Rule::colon | Rule::comma | Rule::label | Rule::modifier | Rule::marker) => (false, true),
         (_, Rule::kw_import | Rule::kw_public | Rule::kw_operator | Rule::kw_graph) => (false, true),

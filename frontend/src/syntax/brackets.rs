@@ -21,7 +21,7 @@ impl<'t> Splitter<'t, '_> {
             at += 1;
         }
         let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
-        match before.map(|t| (t.kind, self.word(t))) {
+        match before.map(|t| (t.kind, t.text)) {
             Some((TokenKind::Word, word)) => {
                 let begins_part = matches!(word, "then" | "else" | "do" | "if" | "elif" | "while" | "unroll");
                 begins_part || self.closes_part(at)
@@ -44,7 +44,7 @@ impl<'t> Splitter<'t, '_> {
             }
             depth > 0
         });
-        let after = rest.nth(1).map(|t| self.word(t));
+        let after = rest.nth(1).map(|t| t.text);
         after.is_some_and(|word| match word {
             ";" | "then" | "elif" | "else" => true,
             "(" => false,
@@ -67,7 +67,7 @@ impl<'t> Splitter<'t, '_> {
 
     /// Whether a token is a keyword of control flow that cannot begin a statement.
     pub(super) fn is_control(&self, token: &Token) -> bool {
-        matches!(self.word(token), "for" | "if" | "while" | "do")
+        matches!(token.text, "for" | "if" | "while" | "do")
     }
 
     /// Whether the `;` here separates items within a bracket that is closed after the items. Items within a brace must be
@@ -88,17 +88,17 @@ impl<'t> Splitter<'t, '_> {
             match token.kind {
                 TokenKind::Open(_) => depth += 1,
                 TokenKind::Close(closing) if depth == 0 => {
-                    let is_invoked = next.next().is_some_and(|t| self.word(t) == "(");
+                    let is_invoked = next.next().is_some_and(|t| t.text == "(");
                     return closing == kind && (is_invoked || !is_brace);
                 }
                 TokenKind::Close(_) => depth -= 1,
                 TokenKind::Semicolon if depth == 0 && is_brace => {
                     let is_name = next.next().is_some_and(|t| t.kind == TokenKind::Word);
-                    if !is_name || next.next().is_none_or(|t| self.word(t) != "=") {
+                    if !is_name || next.next().is_none_or(|t| t.text != "=") {
                         return false;
                     }
                 }
-                _ if depth == 0 && !is_brace && self.word(token) == "=" => return false,
+                _ if depth == 0 && !is_brace && token.text == "=" => return false,
                 TokenKind::At | TokenKind::OpenString => return false,
                 _ if self.begins_definition(token) => return false,
                 _ => {}
@@ -129,7 +129,7 @@ impl<'t> Splitter<'t, '_> {
             )
             .with_help(format!("add `{}`", bracket.closing()));
             if let Some(found) = found {
-                let text = format!("`{}` found before it was", self.word(found));
+                let text = format!("`{}` found before it was", found.text);
                 diagnostic = diagnostic.with_label_at(self.span(found), text);
             }
             self.builder.sink.report(diagnostic);
@@ -140,7 +140,7 @@ impl<'t> Splitter<'t, '_> {
     /// `inner`: the innermost open bracket.
     pub(super) fn unopened(&mut self, reporting: bool, close: &Token, inner: Option<&Token>) -> bool {
         if reporting {
-            let written = self.word(close);
+            let written = close.text;
             let span = self.span(close);
             let bracket = inner.map(|open| (open, open.kind));
             let diagnostic = match bracket {

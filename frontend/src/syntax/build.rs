@@ -23,7 +23,7 @@ pub(super) struct Builder<'s> {
     /// The byte offset of the parsed text in the file.
     pub(super) base: usize,
     /// The tokens of the complete file.
-    pub(super) tokens: &'s [Token],
+    pub(super) tokens: &'s [Token<'s>],
     /// The differences between the parsed text and the file.
     pub(super) splices: Vec<Splice>,
     pub(super) limits: &'s Limits,
@@ -113,29 +113,18 @@ impl Builder<'_> {
 
     /// All direct children that are names.
     fn idents(&mut self, pair: &Pair) -> Vec<Ident> {
-        let mut names = Vec::new();
-        for child in pair.clone().into_inner() {
-            if matches!(child.as_rule(), Rule::ident | Rule::any_type) {
-                names.push(self.ident(&child));
-            }
-        }
-        names
+        let names = pair.clone().into_inner().filter(|c| matches!(c.as_rule(), Rule::ident | Rule::any_type));
+        names.map(|name| self.ident(&name)).collect()
     }
 
     pub(super) fn path(&mut self, pair: &Pair) -> Path {
         Path { parts: self.idents(pair), span: self.span(pair) }
     }
 
-    /// The name after an internal error: grammar and builder disagree.
-    fn missing_ident(&self, pair: &Pair) -> Ident {
-        Ident { name: String::new(), span: self.span(pair) }
-    }
-
+    /// The first direct child that is a name.
     fn first_ident(&mut self, pair: &Pair) -> Ident {
         let child = pair.clone().into_inner().find(|c| matches!(c.as_rule(), Rule::ident | Rule::any_type));
-        match child {
-            Some(name) => self.ident(&name),
-            None => self.missing_ident(pair),
-        }
+        let child = child.unwrap_or_else(|| unreachable!("internal compiler error: no name in `{pair}`"));
+        self.ident(&child)
     }
 }

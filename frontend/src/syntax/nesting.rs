@@ -27,24 +27,24 @@ impl Level {
 
 /// The limit that a statement exceeds, and the first token beyond it.
 pub(super) enum TooDeep<'t> {
-    Nesting(&'t Token),
-    Chain(&'t Token),
+    Nesting(&'t Token<'t>),
+    Chain(&'t Token<'t>),
 }
 
 /// Returns the recursion depth of the parser. The parser does not recurse for operators between operands, but each of
 /// them adds a level to the tree, so the limit for the tree is larger by [`Limits::chain`].
-pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limits: &Limits) -> Result<usize, TooDeep<'t>> {
-    let nested = levels(text, tokens, limits.nesting, false).map_err(TooDeep::Nesting)?;
-    if let Some(token) = beyond_chain(text, tokens, limits.chain) {
+pub(super) fn depth<'t>(tokens: &'t [Token<'t>], limits: &Limits) -> Result<usize, TooDeep<'t>> {
+    let nested = levels(tokens, limits.nesting, false).map_err(TooDeep::Nesting)?;
+    if let Some(token) = beyond_chain(tokens, limits.chain) {
         return Err(TooDeep::Chain(token));
     }
     let max_count = limits.nesting.saturating_add(limits.chain);
-    levels(text, tokens, max_count, true).map_err(TooDeep::Chain)?;
+    levels(tokens, max_count, true).map_err(TooDeep::Chain)?;
     Ok(nested)
 }
 
 /// The first binary operator after a sequence of `max_count` binary operators in the same brackets.
-fn beyond_chain<'t>(text: &str, tokens: &'t [Token], max_count: usize) -> Option<&'t Token> {
+fn beyond_chain<'t>(tokens: &'t [Token<'t>], max_count: usize) -> Option<&'t Token<'t>> {
     let mut outer: Vec<usize> = Vec::new();
     let mut count = 0;
     let mut before: Option<&Token> = None;
@@ -53,8 +53,8 @@ fn beyond_chain<'t>(text: &str, tokens: &'t [Token], max_count: usize) -> Option
             TokenKind::Open(_) => outer.push(std::mem::take(&mut count)),
             TokenKind::Close(_) => count = outer.pop().unwrap_or_default(),
             TokenKind::Comma | TokenKind::Semicolon => count = 0,
-            TokenKind::Operator if is_infix(text, before, token) => count += 1,
-            TokenKind::Word if is_word_operator(text, token) => count += 1,
+            TokenKind::Operator if is_infix(before, token) => count += 1,
+            TokenKind::Word if is_word_operator(token) => count += 1,
             _ => {}
         }
         before = Some(token);
@@ -63,22 +63,21 @@ fn beyond_chain<'t>(text: &str, tokens: &'t [Token], max_count: usize) -> Option
 }
 
 /// Whether an operator is binary: an operand precedes it.
-fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
-    let written = |token: &Token| token.written(text);
+fn is_infix(before: Option<&Token>, token: &Token) -> bool {
     let operand = before.is_some_and(|t| match t.kind {
-        TokenKind::Word => !is_word_operator(text, t),
+        TokenKind::Word => !is_word_operator(t),
         TokenKind::String | TokenKind::Close(_) => true,
         // `x + .. == 6`
-        TokenKind::Other => written(t).starts_with('.'),
+        TokenKind::Other => t.text.starts_with('.'),
         _ => false,
     });
-    operand && !written(token).starts_with('?') && written(token) != "<-"
+    operand && !token.text.starts_with('?') && token.text != "<-"
 }
 
 /// An upper bound of the nesting: brackets, plus operators in sequence with the deepest part. Operators between operands
 /// count only if `chains_count` is set. `(a + b) + c` counts three. `Err` is the first token at which the nesting may
 /// exceed `limit`.
-fn levels<'t>(text: &str, tokens: &'t [Token], limit: usize, chains_count: bool) -> Result<usize, &'t Token> {
+fn levels<'t>(tokens: &'t [Token<'t>], limit: usize, chains_count: bool) -> Result<usize, &'t Token<'t>> {
     let mut outer: Vec<Level> = Vec::new();
     let mut level = Level::default();
     // Levels down to the innermost bracket: right-hand operators nest in all open levels.
@@ -103,10 +102,10 @@ fn levels<'t>(text: &str, tokens: &'t [Token], limit: usize, chains_count: bool)
                 level.current = inner.max(level.current + usize::from(chained));
             }
             TokenKind::Comma | TokenKind::Semicolon => level.finish_part(),
-            TokenKind::Operator if chains_count || !is_infix(text, before, token) => {
+            TokenKind::Operator if chains_count || !is_infix(before, token) => {
                 level.current += 1;
             }
-            TokenKind::Word if chains_count && is_word_operator(text, token) => level.current += 1,
+            TokenKind::Word if chains_count && is_word_operator(token) => level.current += 1,
             _ => {}
         }
         before = Some(token);
@@ -119,8 +118,8 @@ fn levels<'t>(text: &str, tokens: &'t [Token], limit: usize, chains_count: bool)
     Ok(deepest)
 }
 
-fn is_word_operator(text: &str, token: &Token) -> bool {
-    matches!(token.written(text), "is" | "in")
+fn is_word_operator(token: &Token) -> bool {
+    matches!(token.text, "is" | "in")
 }
 
 #[cfg(test)]
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     fn too_deep(text: &str, limit: usize) -> bool {
-        levels(text, &scan(text), limit, true).is_err()
+        levels(&scan(text), limit, true).is_err()
     }
 
     #[test]
@@ -146,7 +145,7 @@ mod tests {
 
     #[test]
     fn operators_side_by_side_do_not_nest() {
-        let nested = |text: &str| levels(text, &scan(text), 100, false).ok();
+        let nested = |text: &str| levels(&scan(text), 100, false).ok();
         assert_eq!(nested("a + b * c - d is e && f in g"), Some(0));
         assert_eq!(nested("x + .. * .. == 6"), Some(0));
         assert_eq!(nested("a + -b"), Some(1));
@@ -159,7 +158,7 @@ mod tests {
     fn chains_are_counted_by_themselves() {
         let beyond = |text: &str, max_count| {
             let tokens = scan(text);
-            beyond_chain(text, &tokens, max_count).map(|t| t.start)
+            beyond_chain(&tokens, max_count).map(|t| t.start)
         };
         assert_eq!(beyond("y[i,] = a + b + c, i < n", 2), None);
         assert_eq!(beyond("y[i,] = a + b + c + d, i < n", 2), Some(18));

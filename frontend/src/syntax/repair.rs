@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::build::Builder;
 use super::grammar::Rule;
-use super::splitter::{BLOCKS, DEFINITION_WORDS, Splitter, begins_definition, from_import};
-use super::token::{Bracket, Token, TokenKind, scan};
+use super::splitter::{DEFINITION_WORDS, Splitter, begins_definition, block_named, from_import};
+use super::token::{Bracket, Token, TokenKind, nest, scan};
 use super::{MAX_ERRORS, SHALLOW, nesting, read};
 use crate::ast::Module;
 use crate::diagnostics::codes::{BRACKET, MISSING_SEMICOLON, SYNTAX};
@@ -85,8 +85,8 @@ pub(super) fn read_regions(
 ) {
     let tokens = scan(text);
     // A byte order mark may begin a file and is not a token of the language.
-    let mut first = usize::from(text.starts_with('\u{feff}'));
-    if let Some(version) = first_edition(text, tokens.split_at(first).1) {
+    let (_, after_mark) = tokens.split_at(usize::from(text.starts_with('\u{feff}')));
+    if let Some(version) = first_edition(text, after_mark) {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span::new(module.file, offset(version.start), offset(version.end));
         let message = "this is a document of NNEF 1; SkriptND is the language of NNEF 2";
@@ -97,60 +97,64 @@ pub(super) fn read_regions(
         return;
     }
     let errors_before = sink.error_count();
+    let lines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
     let mut trials = Trials::default();
-    while first < tokens.len() {
+    for (region, after) in regions(text, after_mark) {
         let errors = sink.error_count() - errors_before;
         if errors >= MAX_ERRORS {
             break;
         }
-        let region = first..end_of_region(text, &tokens, first);
-        first = region.end;
-        if defined(text, region_of(&tokens, &region)).is_some_and(|name| !keep(name)) {
+        if defined(region).is_some_and(|name| !keep(name)) {
             continue;
         }
-        let reader = Reader {
-            text,
-            tokens: &tokens,
-            region,
-            limits,
-            file: module.file,
-            most_errors: MAX_ERRORS - errors,
-        };
+        let most_errors = MAX_ERRORS - errors;
+        let file = module.file;
+        let reader = Reader { text, lines: &lines, tokens: &tokens, region, after, limits, file, most_errors };
         reader.read(&mut trials, sink, module);
     }
 }
 
-fn region_of<'a>(tokens: &'a [Token], region: &Range<usize>) -> &'a [Token] {
-    let region_tokens = tokens.get(region.clone());
-    region_tokens.unwrap_or_else(|| unreachable!("internal compiler error: a region of another file"))
+/// The imports and definitions of a file, each with the text up to the next one, and the token after it.
+fn regions<'a, 't>(
+    text: &'a str,
+    mut rest: &'a [Token<'t>],
+) -> impl Iterator<Item = (&'a [Token<'t>], Option<&'a Token<'t>>)> {
+    std::iter::from_fn(move || {
+        let first = rest.first()?;
+        let mut length = from_import(text, rest).unwrap_or(1);
+        let is_kind = |t: &Token| matches!(t.text, "operator" | "graph");
+        if first.text == "public" && rest.get(length).is_some_and(is_kind) {
+            length += 1;
+        }
+        while rest.get(length).is_some_and(|t| !begins_definition(text, t)) {
+            length += 1;
+        }
+        let (region, after) = rest.split_at(length);
+        rest = after;
+        Some((region, after.first()))
+    })
 }
 
 /// The name of the definition in a region; `None` if the region is not a definition.
-fn defined<'t>(text: &'t str, region: &[Token]) -> Option<&'t str> {
-    let mut words = region.iter().map(|t| t.written(text));
+fn defined<'t>(region: &[Token<'t>]) -> Option<&'t str> {
+    let mut words = region.iter().map(|t| t.text);
     let kind = words.find(|word| *word != "public")?;
     matches!(kind, "operator" | "graph").then(|| words.next())?
 }
 
-/// The definitions of a file, each with the words in it, in order.
-pub(super) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
+/// The definitions of a file by name, with all words in them, in order.
+pub(crate) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
     let tokens = scan(text);
     let mut definitions = Vec::new();
-    let mut first = 0;
-    while first < tokens.len() {
-        let region = first..end_of_region(text, &tokens, first);
-        first = region.end;
-        let region_tokens = region_of(&tokens, &region);
-        if let Some(name) = defined(text, region_tokens) {
-            definitions.push((name, words(text, region_tokens).collect()));
-        }
+    for (region, _) in regions(text, &tokens) {
+        definitions.extend(defined(region).map(|name| (name, words(region).collect())));
     }
     definitions
 }
 
-pub(super) fn words<'t>(text: &'t str, tokens: &[Token]) -> impl Iterator<Item = &'t str> {
+pub(super) fn words<'t>(tokens: &[Token<'t>]) -> impl Iterator<Item = &'t str> {
     let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
-    words.filter_map(|t| text.get(t.start..t.end))
+    words.map(|t| t.text)
 }
 
 /// The length of `version 1.0;`, with which documents of NNEF 1 begin.
@@ -159,29 +163,19 @@ fn first_edition(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let (first, number) = tokens.get(..end)?.split_first()?;
     let number = number.first()?.start..number.last()?.end;
     let is_number = text.get(number.clone())?.parse::<f64>().is_ok();
-    (text.get(first.start..first.end)? == "version" && is_number).then_some(number)
-}
-
-/// The next token after `first` that begins a definition or an import.
-fn end_of_region(text: &str, tokens: &[Token], first: usize) -> usize {
-    let word = |at: usize| tokens.get(at).map_or("", |t| t.written(text));
-    let from = from_import(text, tokens.split_at(first).1);
-    let mut at = first + from.unwrap_or(1);
-    if word(first) == "public" && matches!(word(at), "operator" | "graph") {
-        at += 1;
-    }
-    while tokens.get(at).is_some_and(|t| !begins_definition(text, t)) {
-        at += 1;
-    }
-    at
+    (first.text == "version" && is_number).then_some(number)
 }
 
 /// One region of a file.
 struct Reader<'t> {
     text: &'t str,
+    /// The beginnings of all lines but the first.
+    lines: &'t [usize],
     /// The tokens of the full file.
-    tokens: &'t [Token],
-    region: Range<usize>,
+    tokens: &'t [Token<'t>],
+    region: &'t [Token<'t>],
+    /// The first token of the next region.
+    after: Option<&'t Token<'t>>,
     limits: &'t Limits,
     file: FileId,
     most_errors: usize,
@@ -205,9 +199,7 @@ impl Trials {
 impl<'t> Reader<'t> {
     fn read(&self, trials: &mut Trials, sink: &mut Sink, module: &mut Module) {
         let mut region_sink = Sink::default();
-        let region_tokens = region_of(self.tokens, &self.region);
-        let after = self.tokens.get(self.region.end);
-        let plain: Vec<Token> = region_tokens.iter().chain(after).copied().collect();
+        let plain: Vec<Token> = self.region.iter().chain(self.after).copied().collect();
         let mut part = self.part(module);
         self.cutter(&plain, &[], &mut region_sink, module, self.most_errors).region(&mut part);
         if region_sink.has_errors() {
@@ -245,17 +237,16 @@ impl<'t> Reader<'t> {
 
     fn cutter<'c>(
         &'c self,
-        tokens: &'c [Token],
+        tokens: &'c [Token<'c>],
         edits: &'c [Edit],
         sink: &'c mut Sink,
         module: &Module,
         most_errors: usize,
     ) -> Splitter<'c, 'c> {
-        let after = usize::from(self.region.end < self.tokens.len());
         Splitter {
             text: self.text,
             tokens,
-            region: tokens.len() - after,
+            region: tokens.len() - usize::from(self.after.is_some()),
             edits,
             at: 0,
             builder: Builder {
@@ -317,7 +308,7 @@ impl<'t> Reader<'t> {
                 let Some(left) = self.errors(&tokens, &tried, module, allowed, trials) else {
                     continue;
                 };
-                let misaligned = misaligned_braces(self.text, &tokens);
+                let misaligned = misaligned_braces(self.text, self.lines, &tokens);
                 if best.as_ref().is_none_or(|b| (left, misaligned) < (b.0, b.1)) {
                     best = Some((left, misaligned, edit));
                 }
@@ -377,7 +368,7 @@ impl<'t> Reader<'t> {
             };
             let mut is_readable = || {
                 trials.bytes += text.written.len();
-                let depth = nesting::depth(self.text, statement.tokens, self.limits);
+                let depth = nesting::depth(statement.tokens, self.limits);
                 depth.is_ok_and(|depth| depth > SHALLOW) || read(statement.entry, &text.written).is_ok()
             };
             let readable = if text.splices.is_empty() {
@@ -448,7 +439,7 @@ impl<'t> Reader<'t> {
     fn deletion_help(&self, written: &str, index: usize, edited: &[Token]) -> &'static str {
         match written {
             "@" => "remove it; a block begins with `@` and its name, as in `@compose { … }`",
-            ";" if is_in_list(self.text, edited, index) => {
+            ";" if is_in_list(edited, index) => {
                 "remove it; items in brackets are separated by commas"
             }
             ";" => "remove it; the statement continues after it",
@@ -458,10 +449,7 @@ impl<'t> Reader<'t> {
 
     /// The message about the inserted token at `index`.
     fn missing(&self, inserted: &str, span: Span, index: usize, edited: &[Token]) -> Diagnostic {
-        let spelled = |at: Option<usize>| {
-            let token = at.and_then(|at| edited.get(at));
-            token.map(|t| t.written(self.text))
-        };
+        let spelled = |at: Option<usize>| at.and_then(|at| edited.get(at)).map(|t| t.text);
         let in_block = spelled(index.checked_sub(2)) == Some("@");
         let block = spelled(index.checked_sub(1)).filter(|_| in_block);
         let code: &'static Code = match inserted {
@@ -475,13 +463,8 @@ impl<'t> Reader<'t> {
             _ => format!("`{inserted}` is missing here"),
         };
         let mut diagnostic = Diagnostic::error(code, span, message);
-        let kind = edited.get(index).map(|t| t.kind);
-        let other = partner(edited, index).and_then(|at| edited.get(at));
-        if let Some(other) = other {
-            let text = match kind {
-                Some(TokenKind::Open(_)) => "closed here",
-                _ => "opened here",
-            };
+        if let Some(other) = partner(edited, index) {
+            let text = if other.start < span.start as usize { "opened here" } else { "closed here" };
             diagnostic = diagnostic.with_label_at(self.span(other.start, other.end), text);
         }
         diagnostic.with_help(format!("write `{inserted}`"))
@@ -489,24 +472,22 @@ impl<'t> Reader<'t> {
 }
 
 /// The tokens with the edits applied; edits are in order.
-fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
+fn edited<'t>(tokens: &[Token<'t>], edits: &[Edit]) -> Vec<Token<'t>> {
     let mut result = Vec::with_capacity(tokens.len() + edits.len());
     let mut rest = tokens;
     for edit in edits {
         // An insertion follows a token that ends at its position, and precedes a token that begins there.
-        let at = rest.partition_point(|t| t.start < edit.at);
-        let Some((before, after)) = rest.split_at_checked(at) else {
-            break;
-        };
+        let (before, after) = rest.split_at(rest.partition_point(|t| t.start < edit.at));
         result.extend_from_slice(before);
-        rest = match edit.removed {
-            0 => after,
-            _ => after.split_first().map_or(after, |(_, rest)| rest),
+        rest = match after {
+            [_, after @ ..] if edit.removed > 0 => after,
+            _ => after,
         };
-        let kind = scan(edit.inserted).first().map(|token| token.kind);
-        result.extend(kind.map(|kind| Token { kind, start: edit.at, end: edit.at + edit.removed }));
+        let (start, end) = (edit.at, edit.at + edit.removed);
+        result.extend(scan(edit.inserted).first().map(|token| Token { start, end, ..*token }));
     }
     result.extend_from_slice(rest);
+    nest(&mut result);
     result
 }
 
@@ -526,7 +507,6 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
         let deletion = replaced(" ");
         let mut add = |edit: Edit| edits_by_distance.push((distance, edit));
         let is_lone = is_lone(token.kind, &unpaired);
-        let word = token.written(text);
         // A bracket in place of another bracket or of another sign.
         if is_lone || distance <= NEAR && may_be_bracket(text, tokens, at) {
             let lacking = unpaired.iter().filter(|(_, surplus)| *surplus != 0);
@@ -557,7 +537,7 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
             TokenKind::Word => {
                 if distance <= 1 && !begins_definition(text, token) {
                     add(deletion);
-                    let meant = closest(word, DEFINITION_WORDS);
+                    let meant = closest(token.text, DEFINITION_WORDS);
                     if let Some(meant) = meant {
                         add(replaced(meant));
                     }
@@ -565,7 +545,7 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
                         add(replaced(";"));
                     }
                 }
-                if BLOCKS.iter().any(|block| block.0 == word) {
+                if block_named(token.text).is_some() {
                     add(Edit::insertion(token.start, "@"));
                 }
             }
@@ -634,12 +614,12 @@ fn signs_in_place_of(text: &str, tokens: &[Token], at: usize, is_lone: bool) -> 
     }
     let word_at = |at: Option<usize>| {
         let token = at.and_then(|at| tokens.get(at));
-        let word = token.filter(|t| t.kind == TokenKind::Word);
-        word.and_then(|t| text.get(t.start..t.end))
+        token.filter(|t| t.kind == TokenKind::Word).map(|t| t.text)
     };
     let (before, next) = (word_at(at.checked_sub(1)), word_at(Some(at + 1)));
-    let names_block = next.is_some_and(|next| BLOCKS.iter().any(|block| block.0 == next));
-    let written = token.written(text);
+    let names_block = next.and_then(block_named).is_some();
+    // An inserted token is plausible.
+    let written = if token.start == token.end { "" } else { token.text };
     let is = |others: &[&str]| others.contains(&written);
     let is_implausible = is_lone || is(&[";", "@"]);
     let signs = [
@@ -663,8 +643,9 @@ fn ends_statement(text: &str, tokens: &[Token], at: usize) -> bool {
 
 /// Whether at most a comment follows on the line.
 fn ends_line(text: &str, at: usize) -> bool {
-    let line = text.split_at(at).1.lines().next();
-    line.is_none_or(|line| line.trim().is_empty() || line.trim().starts_with('#'))
+    let (_, rest) = text.split_at(at);
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
+    rest.is_empty() || rest.starts_with(['\n', '#'])
 }
 
 /// The number of brackets of a kind that are opened minus closed.
@@ -677,19 +658,16 @@ fn surplus(tokens: &[Token], bracket: Bracket) -> isize {
     signs.sum()
 }
 
-/// The partner of the bracket at `index`.
-fn partner(tokens: &[Token], index: usize) -> Option<usize> {
+/// The partner of the bracket at `index`, if all brackets before it match.
+fn partner<'a, 't>(tokens: &'a [Token<'t>], index: usize) -> Option<&'a Token<'t>> {
     let mut open = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            TokenKind::Open(bracket) => open.push((at, bracket)),
+            TokenKind::Open(_) => open.push((at, token)),
             TokenKind::Close(bracket) => {
-                let (other, _) = open.pop().filter(|(_, opened)| *opened == bracket)?;
-                if other == index {
-                    return Some(at);
-                }
-                if at == index {
-                    return Some(other);
+                let (other, opening) = open.pop().filter(|(_, t)| t.kind == TokenKind::Open(bracket))?;
+                if [at, other].contains(&index) {
+                    return Some(if at == index { opening } else { token });
                 }
             }
             _ => {}
@@ -699,29 +677,25 @@ fn partner(tokens: &[Token], index: usize) -> Option<usize> {
 }
 
 /// Whether the token before `index` is in round or square brackets, or in attributes.
-fn is_in_list(text: &str, tokens: &[Token], index: usize) -> bool {
-    let mut open = Vec::new();
-    for (at, token) in tokens.iter().enumerate().take(index) {
-        match token.kind {
-            TokenKind::Open(_) => open.push(at),
-            TokenKind::Close(_) => {
-                open.pop();
-            }
-            _ => {}
-        }
-    }
-    let Some((at, token)) = open.pop().and_then(|at| Some((at, tokens.get(at)?))) else {
+fn is_in_list(tokens: &[Token], index: usize) -> bool {
+    let (before, _) = tokens.split_at(index.min(tokens.len()));
+    let is_open = |t: &Token| matches!(t.kind, TokenKind::Open(_));
+    let depth = before.last().map_or(0, |t| t.depth + usize::from(is_open(t)));
+    let Some(at) = before.iter().rposition(|t| is_open(t) && t.depth + 1 == depth) else {
         return false;
     };
-    let closed = partner(tokens, at).and_then(|at| tokens.get(at + 1));
-    token.kind != TokenKind::Open(Bracket::Curly)
-        || closed.is_some_and(|t| text.get(t.start..t.end) == Some("("))
+    let closed = partner(tokens, at).map(|close| tokens.partition_point(|t| t.start <= close.start));
+    let is_call = closed.and_then(|after| tokens.get(after)).is_some_and(|t| t.text == "(");
+    is_call || before.get(at).is_some_and(|t| t.kind != TokenKind::Open(Bracket::Curly))
 }
 
 /// The number of closing brackets on a later line than their opening bracket that are not the first token of this line,
 /// or whose indentation differs from that of the line of the opening bracket.
-fn misaligned_braces(text: &str, tokens: &[Token]) -> usize {
-    let line_of = |at: usize| text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
+fn misaligned_braces(text: &str, lines: &[usize], tokens: &[Token]) -> usize {
+    let line_of = |at: usize| {
+        let before = lines.partition_point(|line| *line <= at).checked_sub(1);
+        before.and_then(|line| lines.get(line)).map_or(0, |line| *line)
+    };
     let indentation = |line: usize| {
         let (_, rest) = text.split_at(line);
         rest.len() - rest.trim_start().len()

@@ -13,24 +13,35 @@ use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, 
 use crate::diagnostics::{Diagnostic, closest};
 use crate::source::Span;
 
-pub(crate) const BLOCKS: [(&str, BlockKind); 12] = [
-    ("dtype", BlockKind::Dtype),
-    ("attrib", BlockKind::Attrib),
-    ("input", BlockKind::Input),
-    ("using", BlockKind::Using),
-    ("constant", BlockKind::Constant),
-    ("variable", BlockKind::Variable),
-    ("output", BlockKind::Output),
-    ("assert", BlockKind::Assert),
-    ("lower", BlockKind::Lower),
-    ("compose", BlockKind::Compose),
-    ("update", BlockKind::Update),
-    ("quantize", BlockKind::Quantize),
+/// The blocks with the rules of their statements.
+const BLOCKS: [(&str, BlockKind, Rule); 12] = [
+    ("dtype", BlockKind::Dtype, Rule::dtype_entry),
+    ("attrib", BlockKind::Attrib, Rule::declaration_entry),
+    ("input", BlockKind::Input, Rule::declaration_entry),
+    ("using", BlockKind::Using, Rule::using_entry),
+    ("constant", BlockKind::Constant, Rule::declaration_entry),
+    ("variable", BlockKind::Variable, Rule::declaration_entry),
+    ("output", BlockKind::Output, Rule::declaration_entry),
+    ("assert", BlockKind::Assert, Rule::assert_entry),
+    ("lower", BlockKind::Lower, Rule::lowering_entry),
+    ("compose", BlockKind::Compose, Rule::component_entry),
+    ("update", BlockKind::Update, Rule::component_entry),
+    ("quantize", BlockKind::Quantize, Rule::quantize_entry),
 ];
+
+/// The names of the blocks.
+pub(crate) fn block_names() -> impl Iterator<Item = &'static str> {
+    BLOCKS.iter().map(|(name, ..)| *name)
+}
+
+/// The kind of a block and the rule of its statements.
+pub(crate) fn block_named(word: &str) -> Option<(BlockKind, Rule)> {
+    BLOCKS.iter().find(|(name, ..)| *name == word).map(|(_, kind, entry)| (*kind, *entry))
+}
 
 /// Marks all blocks as partly unparsed: text that could not be parsed may belong to any of them.
 fn leave_unread(definition: &mut Definition) {
-    for (_, kind) in BLOCKS {
+    for (_, kind, _) in BLOCKS {
         if !definition.unread.contains(&kind) {
             definition.unread.push(kind);
         }
@@ -51,7 +62,7 @@ pub(super) enum End {
 }
 
 pub(super) struct Statement<'t> {
-    pub(super) tokens: &'t [Token],
+    pub(super) tokens: &'t [Token<'t>],
     pub(super) end: End,
     /// Whether bracket errors were reported; parsing would only repeat them.
     pub(super) broken: bool,
@@ -61,14 +72,14 @@ pub(super) struct Statement<'t> {
 #[derive(Clone, Copy)]
 pub(super) struct Deferred<'t> {
     pub(super) entry: Rule,
-    pub(super) tokens: &'t [Token],
+    pub(super) tokens: &'t [Token<'t>],
 }
 
 /// Splits one region of a file: an import or a definition, with the text up to the next one.
 pub(super) struct Splitter<'t, 's> {
     pub(super) text: &'t str,
     /// The tokens of the region with `edits` applied, and the token after it.
-    pub(super) tokens: &'t [Token],
+    pub(super) tokens: &'t [Token<'t>],
     /// The number of `tokens` in the region.
     pub(super) region: usize,
     pub(super) edits: &'t [Edit],
@@ -91,21 +102,14 @@ pub(super) struct Splitter<'t, 's> {
 }
 
 impl<'t> Splitter<'t, '_> {
-    pub(super) fn peek(&self) -> Option<&'t Token> {
+    pub(super) fn peek(&self) -> Option<&'t Token<'t>> {
         self.tokens.get(self.at)
     }
 
     /// The tokens from an index to the current token, which is not included.
-    fn tokens_since(&self, first: usize) -> &'t [Token] {
+    fn tokens_since(&self, first: usize) -> &'t [Token<'t>] {
         let tokens = self.tokens.get(first..self.at);
         tokens.unwrap_or_else(|| unreachable!("internal compiler error: a statement beyond the end"))
-    }
-
-    pub(super) fn word(&self, token: &Token) -> &'t str {
-        match self.edits.iter().find(|edit| edit.inserts(token)) {
-            Some(edit) => edit.inserted,
-            None => token.written(self.text),
-        }
     }
 
     pub(super) fn span(&self, token: &Token) -> Span {
@@ -132,7 +136,7 @@ impl<'t> Splitter<'t, '_> {
             if self.too_many_errors() {
                 break;
             }
-            match self.word(token) {
+            match token.text {
                 "import" => {
                     let misplaced = self.after_definitions || !module.definitions.is_empty();
                     self.import(module, misplaced);
@@ -155,9 +159,9 @@ impl<'t> Splitter<'t, '_> {
     }
 
     /// Reports text at the top level that is not a definition, and skips it.
-    fn stray(&mut self, token: &'t Token) {
+    fn stray(&mut self, token: &'t Token<'t>) {
         let span = self.span(token);
-        let text = self.word(token);
+        let text = token.text;
         let from = from_import(self.text, self.tokens.split_at(self.at).1);
         if token.kind == TokenKind::Close(Bracket::Curly) {
             self.builder.error_with_help(
@@ -251,8 +255,8 @@ impl<'t> Splitter<'t, '_> {
         let first = self.at;
         let begin = self.peek()?;
         self.at += 1;
-        if self.word(begin) == "public"
-            && self.peek().is_some_and(|t| matches!(self.word(t), "operator" | "graph"))
+        if begin.text == "public"
+            && self.peek().is_some_and(|t| matches!(t.text, "operator" | "graph"))
         {
             self.at += 1;
         }
@@ -292,7 +296,7 @@ impl<'t> Splitter<'t, '_> {
         self.contents(&mut definition, found_name, before_parameters.is_some());
         definition.repaired = std::mem::take(&mut self.repaired);
         let statement = self.tokens_since(first);
-        definition.tests_identity = statement.iter().any(|token| self.word(token) == "is");
+        definition.tests_identity = statement.iter().any(|token| token.text == "is");
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         if let Some(last) = last {
             definition.span = definition.span.to(self.span(last));
@@ -339,7 +343,7 @@ impl<'t> Splitter<'t, '_> {
     }
 
     /// Reports a list of parameters in a header, as in `graph Net(x) -> (y)`; returns the tokens before it.
-    fn parameter_list(&mut self, tokens: &'t [Token]) -> Option<&'t [Token]> {
+    fn parameter_list(&mut self, tokens: &'t [Token<'t>]) -> Option<&'t [Token<'t>]> {
         let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Round);
         let at = tokens.iter().position(is_open)?;
         let names_first = |t: &Token| t.kind == TokenKind::Word;
@@ -349,7 +353,7 @@ impl<'t> Splitter<'t, '_> {
         }
         let span = self.span(list.first()?).to(self.span(list.last()?));
         let message = "inputs and outputs are declared in blocks, not after the name";
-        let is_graph = before.iter().any(|token| self.word(token) == "graph");
+        let is_graph = before.iter().any(|token| token.text == "graph");
         self.builder.error_with_help(&SYNTAX, span, message, header(is_graph));
         Some(before)
     }
@@ -371,13 +375,13 @@ impl<'t> Splitter<'t, '_> {
                 _ if self.begins_definition(token) => break,
                 _ => {
                     if !reported {
-                        let message = format!("expected a block or `}}`, found `{}`", self.word(token));
+                        let message = format!("expected a block or `}}`, found `{}`", token.text);
                         let span = self.span(token);
                         self.builder.error_with_help(
                             &SYNTAX,
                             span,
                             message,
-                            match self.word(token) {
+                            match token.text {
                                 "/" => COMMENT_SIGN,
                                 _ => "write statements in a block such as `@compose { … }`",
                             },
@@ -419,7 +423,7 @@ impl<'t> Splitter<'t, '_> {
             return;
         }
         let (span, before) = match self.peek() {
-            Some(token) => (self.span(token), format!("before `{}`", self.word(token))),
+            Some(token) => (self.span(token), format!("before `{}`", token.text)),
             None => {
                 let end = self.tokens.last().map_or(0, |t| t.end);
                 (self.location(end, end), "at the end of the file".to_string())
@@ -434,11 +438,10 @@ impl<'t> Splitter<'t, '_> {
     fn block(&mut self, definition: &mut Definition) {
         let Some(sign) = self.peek() else { return };
         self.at += 1;
-        let is_block = |word: &str| BLOCKS.iter().any(|(name, _)| *name == word);
         let name = self
             .peek()
             .filter(|t| t.kind == TokenKind::Word)
-            .filter(|t| t.start == sign.end || is_block(self.word(t)))
+            .filter(|t| t.start == sign.end || block_named(t.text).is_some())
             .filter(|t| !self.begins_definition(t));
         if let Some(name) = name
             && name.start != sign.end
@@ -447,17 +450,16 @@ impl<'t> Splitter<'t, '_> {
             self.builder.error_with_help(
                 &BLOCK_NAME,
                 self.location(sign.end, name.start),
-                format!("`@` and `{}` are one word", self.word(name)),
+                format!("`@` and `{}` are one word", name.text),
                 "remove the text between them",
             );
         }
         if name.is_some() {
             self.at += 1;
         }
-        let word = name.map_or("", |t| self.word(t));
-        let kind_of = |word: &str| BLOCKS.iter().find(|(n, _)| *n == word).map(|(_, k)| *k);
+        let word = name.map_or("", |t| t.text);
         let span = name.map_or(self.span(sign), |t| self.span(sign).to(self.span(t)));
-        let mut kind = kind_of(word);
+        let mut kind = block_named(word);
         // The text between `@` and `{` is not a name.
         let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Curly);
         let other = self.peek().filter(|_| name.is_none());
@@ -465,14 +467,13 @@ impl<'t> Splitter<'t, '_> {
             .filter(|t| t.kind != TokenKind::Word && !is_open(t))
             .filter(|_| self.tokens.get(self.at + 1).is_some_and(is_open));
         if let Some(other) = other {
-            let message = format!("expected the name of a block after `@`, found `{}`", self.word(other));
+            let message = format!("expected the name of a block after `@`, found `{}`", other.text);
             let help = "write the kind of the block, as in `@input { … }`";
             self.builder.error_with_help(&BLOCK_NAME, self.span(other), message, help);
             self.at += 1;
         } else if kind.is_none() {
-            let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
-            let names_alone = BLOCKS.iter().map(|(n, _)| *n);
-            let similar = similar_block(word).or_else(|| closest(word, names_alone));
+            let names: Vec<String> = block_names().map(|name| format!("@{name}")).collect();
+            let similar = similar_block(word).or_else(|| closest(word, block_names()));
             let help = match similar {
                 Some(similar) => format!("did you mean `@{similar}`?"),
                 None => format!("the blocks are {}", names.join(", ")),
@@ -480,11 +481,11 @@ impl<'t> Splitter<'t, '_> {
             let message = format!("there is no block `@{word}`");
             self.builder.error_with_help(&BLOCK_NAME, span, message, help);
             // It is parsed as the intended block, unless there is one already.
-            let is_known = |kind: &BlockKind| definition.blocks.iter().any(|b| b.kind == *kind);
-            kind = similar.and_then(kind_of).filter(|kind| !is_known(kind));
+            let is_known = |kind: BlockKind| definition.blocks.iter().any(|b| b.kind == kind);
+            kind = similar.and_then(block_named).filter(|(kind, _)| !is_known(*kind));
         }
         match kind {
-            Some(kind) => definition.blocks.push(BlockHead { kind, span }),
+            Some((kind, _)) => definition.blocks.push(BlockHead { kind, span }),
             // The intended block is missing.
             None => leave_unread(definition),
         }
@@ -504,7 +505,7 @@ impl<'t> Splitter<'t, '_> {
     fn statements(
         &mut self,
         definition: &mut Definition,
-        kind: Option<BlockKind>,
+        kind: Option<(BlockKind, Rule)>,
         (open, word): (&Token, &str),
     ) {
         loop {
@@ -527,7 +528,7 @@ impl<'t> Splitter<'t, '_> {
                 unread |= self.builder.sink.error_count() > errors;
             }
             unread |= statement.broken || self.has_placeholder(&statement);
-            if let (Some(kind), true) = (kind, unread) {
+            if let (Some((kind, _)), true) = (kind, unread) {
                 self.leave_statement_unread(definition, kind, &statement);
             }
             if self.too_many_errors() {
@@ -560,7 +561,7 @@ impl<'t> Splitter<'t, '_> {
         let declares_inside = match kind {
             BlockKind::Attrib | BlockKind::Input => true,
             // The values after `return` are meant for the outputs.
-            BlockKind::Compose => wants_name || self.word(first) == "return",
+            BlockKind::Compose => wants_name || first.text == "return",
             BlockKind::Using => wants_name,
             // If a sign is missing after a name, the following text ends it.
             BlockKind::Output | BlockKind::Variable | BlockKind::Constant => !before.contains(':'),
@@ -586,14 +587,14 @@ impl<'t> Splitter<'t, '_> {
         }
         if let Some(words) = &mut definition.unread_words {
             let statement_words = statement.tokens.iter().filter(|token| token.kind == TokenKind::Word);
-            words.extend(statement_words.map(|token| self.word(token).to_string()));
+            words.extend(statement_words.map(|token| token.text.to_string()));
         }
     }
 
     /// Advances past the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
     fn cut_statement(&mut self, reporting: bool) -> Statement<'t> {
         let first = self.at;
-        let mut open: Vec<&'t Token> = Vec::new();
+        let mut open: Vec<&'t Token<'t>> = Vec::new();
         let mut broken = false;
         let end = loop {
             let Some(token) = self.peek() else {
@@ -610,7 +611,7 @@ impl<'t> Splitter<'t, '_> {
                         )
                         .with_help("close it with its opening quote; split a long text into several strings, one after the other");
                         self.builder.sink.report(diagnostic);
-                        self.swallowed += swallowed_braces(self.word(token));
+                        self.swallowed += swallowed_braces(token.text);
                     }
                     return Statement { tokens: &[], end: End::BrokenString, broken: true };
                 }
@@ -668,25 +669,24 @@ pub(super) const DEFINITION_WORDS: [&str; 4] = ["operator", "graph", "public", "
 /// The number of tokens in `from module import name, …;`, the import syntax of other languages.
 pub(super) fn from_import(text: &str, tokens: &[Token]) -> Option<usize> {
     const LONGEST: usize = 100;
-    let word = |t: &Token| t.written(text);
     let mut near = tokens.iter().take(LONGEST);
     let end = near.position(|t| t.kind == TokenKind::Semicolon)?;
     let line = tokens.get(..end)?;
-    let is_from = line.first().is_some_and(|t| word(t) == "from");
+    let is_from = line.first().is_some_and(|t| t.text == "from");
     let imports = line.iter().filter(|t| begins_definition(text, t));
-    (is_from && imports.map(word).eq(["import"])).then_some(end + 1)
+    (is_from && imports.map(|t| t.text).eq(["import"])).then_some(end + 1)
 }
 
 /// Whether a token can only begin a definition or an import: these words are reserved.
 pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
-    let word = text.get(token.start..token.end);
-    let is_word = |word| DEFINITION_WORDS.contains(&word);
     // Used as another kind of name, it is reported at its location.
     let is_name = || {
         let rest = text.split_at(token.end).1.trim_start();
         rest.starts_with([':', '=', ',', ')', ';', '.', ']', '}', '+', '-', '*', '/', '<', '>', '?'])
     };
-    token.kind == TokenKind::Word && word.is_some_and(is_word) && !is_name()
+    // An edit does not begin another definition.
+    let word = text.get(token.start..token.end);
+    token.kind == TokenKind::Word && word.is_some_and(|word| DEFINITION_WORDS.contains(&word)) && !is_name()
 }
 
 /// The number of closing braces without an opening one.
@@ -706,13 +706,12 @@ fn swallowed_braces(text: &str) -> usize {
 
 /// The known block whose name has the longest common prefix with a word, if that is long enough.
 fn similar_block(word: &str) -> Option<&'static str> {
-    let known = BLOCKS.iter().map(|(n, _)| *n);
     let shared = |name: &&str| {
         let common = name.bytes().zip(word.bytes()).take_while(|(a, b)| a == b);
         common.count()
     };
     // Prefixes also match longer and shorter forms: `lowering`, `attributes`, `in`.
-    known
+    block_names()
         .max_by_key(shared)
         .filter(|name| shared(name) >= 3 || shared(name) >= name.len().min(word.len()).max(2))
 }

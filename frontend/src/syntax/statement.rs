@@ -31,36 +31,24 @@ impl<'t> Splitter<'t, '_> {
     pub(super) fn read_into(
         &mut self,
         definition: &mut Definition,
-        kind: BlockKind,
+        (kind, entry): (BlockKind, Rule),
         statement: &Statement<'t>,
     ) {
         use BlockKind::*;
         let d = definition;
         match kind {
-            Dtype => self.read_all(Rule::dtype_entry, statement, &mut d.dtypes, |b, p| Some(b.dtype(p))),
-            Attrib | Input | Constant | Variable | Output => {
-                let list = match kind {
-                    Attrib => &mut d.attributes,
-                    Input => &mut d.inputs,
-                    Constant => &mut d.constants,
-                    Variable => &mut d.variables,
-                    _ => &mut d.outputs,
-                };
-                self.read_all(Rule::declaration_entry, statement, list, |b, p| b.declaration(p));
-            }
-            Using => self.read_all(Rule::using_entry, statement, &mut d.usings, |b, p| Some(b.using(p))),
-            Assert => {
-                self.read_all(Rule::assert_entry, statement, &mut d.asserts, |b, p| Some(b.assertion(p)))
-            }
-            Lower => self.read_all(Rule::lowering_entry, statement, &mut d.lowers, |b, p| b.lowering(p)),
-            Compose | Update => {
-                let list = if kind == Compose { &mut d.composes } else { &mut d.updates };
-                self.read_all(Rule::component_entry, statement, list, |b, p| b.component_entry(p));
-            }
-            Quantize => {
-                let list = &mut d.quantizations;
-                self.read_all(Rule::quantize_entry, statement, list, |b, p| b.quantization(p));
-            }
+            Dtype => self.read_all(entry, statement, &mut d.dtypes, |b, p| b.dtype(p)),
+            Attrib => self.read_all(entry, statement, &mut d.attributes, |b, p| b.declaration(p)),
+            Input => self.read_all(entry, statement, &mut d.inputs, |b, p| b.declaration(p)),
+            Constant => self.read_all(entry, statement, &mut d.constants, |b, p| b.declaration(p)),
+            Variable => self.read_all(entry, statement, &mut d.variables, |b, p| b.declaration(p)),
+            Output => self.read_all(entry, statement, &mut d.outputs, |b, p| b.declaration(p)),
+            Using => self.read_all(entry, statement, &mut d.usings, |b, p| b.using(p)),
+            Assert => self.read_all(entry, statement, &mut d.asserts, |b, p| Some(b.assertion(p))),
+            Lower => self.read_all(entry, statement, &mut d.lowers, |b, p| b.lowering(p)),
+            Compose => self.read_all(entry, statement, &mut d.composes, |b, p| b.component_entry(p)),
+            Update => self.read_all(entry, statement, &mut d.updates, |b, p| b.component_entry(p)),
+            Quantize => self.read_all(entry, statement, &mut d.quantizations, |b, p| b.quantization(p)),
         }
     }
 
@@ -158,7 +146,7 @@ impl<'t> Splitter<'t, '_> {
         };
         self.note_repair(tokens);
         let builder = &mut self.builder;
-        let depth = match nesting::depth(self.text, tokens, builder.limits) {
+        let depth = match nesting::depth(tokens, builder.limits) {
             Ok(depth) => depth,
             Err(deep) => {
                 builder.base = 0;
@@ -210,7 +198,7 @@ impl<'t> Splitter<'t, '_> {
 
     /// Reports the errors in the blocks of a composition's statement, one nested statement at a time; returns whether
     /// there are any. The recursion depth is the nesting of blocks.
-    fn report_inner(&mut self, tokens: &'t [Token]) -> bool {
+    fn report_inner(&mut self, tokens: &'t [Token<'t>]) -> bool {
         let errors = self.builder.sink.error_count();
         // The beginnings of open blocks, and of their current statements, as indices of tokens.
         let mut depth = 0_usize;
@@ -236,7 +224,7 @@ impl<'t> Splitter<'t, '_> {
                         unreachable!("internal compiler error: a statement that ends before it begins")
                     };
                     first = at + 1;
-                    let is_yield = statement.first().is_some_and(|t| self.word(t) == "yield");
+                    let is_yield = statement.first().is_some_and(|t| t.text == "yield");
                     if is_yield || self.too_many_errors() {
                         continue;
                     }
@@ -261,7 +249,7 @@ impl<'t> Splitter<'t, '_> {
         let terminator = match end {
             End::Semicolon => ";",
             End::Brace => "}",
-            End::Cut | End::BrokenString => self.peek().map_or("", |t| self.word(t)),
+            End::Cut | End::BrokenString => self.peek().map_or("", |t| t.text),
         };
         let expects_name = expectation::expects_name(&failure.expected);
         self.failure = Some((first.start + failure.at, expects_name));

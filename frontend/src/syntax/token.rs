@@ -18,6 +18,8 @@ pub(crate) enum TokenKind {
     Operator,
     /// `.`, `:`, `|`, `~`, `=`, and everything that is not part of the language.
     Other,
+    /// From `#` to the end of the line.
+    Comment,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,23 +48,26 @@ impl Bracket {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
+pub(crate) struct Token<'t> {
     pub(crate) kind: TokenKind,
+    /// The token's part of the scanned text, or the text that an edit writes in its place.
+    pub(crate) text: &'t str,
     /// Byte offsets.
     pub(crate) start: usize,
     pub(crate) end: usize,
-}
-
-impl Token {
-    /// The token's part of the scanned text.
-    pub(crate) fn written<'t>(&self, text: &'t str) -> &'t str {
-        let written = text.get(self.start..self.end);
-        written.unwrap_or_else(|| unreachable!("internal compiler error: a token of another text"))
-    }
+    /// The number of open brackets around the token: the contents of a bracket are the deeper tokens after it.
+    pub(crate) depth: usize,
 }
 
 /// All tokens of `text` without whitespace and comments. Linear; never fails.
-pub(crate) fn scan(text: &str) -> Vec<Token> {
+pub(crate) fn scan(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = lex(text);
+    tokens.retain(|token| token.kind != TokenKind::Comment);
+    tokens
+}
+
+/// All tokens and comments of `text`; only whitespace is between them.
+pub(crate) fn lex(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
@@ -70,7 +75,7 @@ pub(crate) fn scan(text: &str) -> Vec<Token> {
             c if c.is_ascii_whitespace() => continue,
             '#' => {
                 while chars.next_if(|(_, c)| *c != '\n').is_some() {}
-                continue;
+                TokenKind::Comment
             }
             '"' | '\'' => quoted(c, &mut chars),
             c if is_word(c) => {
@@ -89,9 +94,25 @@ pub(crate) fn scan(text: &str) -> Vec<Token> {
             c => operator(c, &mut chars),
         };
         let end = chars.peek().map_or(text.len(), |(at, _)| *at);
-        tokens.push(Token { kind, start, end });
+        let Some(text) = text.get(start..end) else {
+            unreachable!("internal compiler error: a token inside of a character")
+        };
+        tokens.push(Token { kind, text, start, end, depth: 0 });
     }
+    nest(&mut tokens);
     tokens
+}
+
+/// Computes the depth of all tokens.
+pub(super) fn nest(tokens: &mut [Token]) {
+    let mut depth = 0_usize;
+    for token in tokens {
+        if let TokenKind::Close(_) = token.kind {
+            depth = depth.saturating_sub(1);
+        }
+        token.depth = depth;
+        depth += usize::from(matches!(token.kind, TokenKind::Open(_)));
+    }
 }
 
 fn is_word(c: char) -> bool {

@@ -1,57 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Imports, helpers, assertions, quantization.
 
-use super::super::grammar::{Pair, Rule};
+use super::super::grammar::{Pair, Rule, all, find};
 use super::Builder;
 use crate::ast::{
-    AssertedValue, Assertion, AttributeAssignment, Expr, ExprKind, Ident, Import, Quantization,
-    StringLiteral, Target, Using,
+    AssertedValue, Assertion, AttributeAssignment, Expr, ExprKind, Ident, Import, Quantization, StringLiteral, Using,
 };
 
 impl Builder<'_> {
     /// One entry per imported module.
     pub(in super::super) fn imports(&mut self, pair: &Pair, misplaced: bool) -> Vec<Import> {
         let span = self.span(pair);
-        let mut imports = Vec::new();
-        for child in pair.clone().into_inner() {
-            if child.as_rule() == Rule::path {
-                let path = self.path(&child);
-                if imports.len() == 1 {
-                    self.mark_khronos(path.span, "import …, …");
-                }
-                imports.push(Import { path, misplaced, span });
-            }
+        let paths: Vec<_> = all(pair, Rule::path).map(|p| self.path(&p)).collect();
+        if let Some(second) = paths.get(1) {
+            self.mark_khronos(second.span, "import …, …");
         }
-        imports
+        paths.into_iter().map(|path| Import { path, misplaced, span }).collect()
     }
 
-    pub(in super::super) fn using(&mut self, pair: &Pair) -> Using {
-        let target = pair.clone().into_inner().next().and_then(|p| self.target(&p));
-        let span = self.span(pair);
-        Using {
-            target: target.unwrap_or(Target::List { items: Vec::new(), span }),
+    pub(in super::super) fn using(&mut self, pair: &Pair) -> Option<Using> {
+        Some(Using {
+            target: pair.clone().into_inner().next().and_then(|p| self.target(&p))?,
             value: self.first_expr(pair),
-            span,
-        }
+            span: self.span(pair),
+        })
     }
 
     pub(in super::super) fn assertion(&mut self, pair: &Pair) -> Assertion {
-        let mut condition = None;
-        let mut message = None;
-        let mut values = Vec::new();
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::expr => condition = Some(self.expr(&child)),
-                Rule::string => message = Some(self.string(&child)),
-                Rule::asserted => values.push(self.asserted(&child)),
-                _ => {}
-            }
-        }
+        let mut condition = self.first_expr(pair);
+        let message = find(pair, Rule::string).map(|p| self.string(&p));
+        let values = all(pair, Rule::asserted).map(|p| AssertedValue {
+            label: find(&p, Rule::string).map(|p| self.string(&p)),
+            value: self.first_expr(&p),
+        });
+        let values: Vec<AssertedValue> = values.collect();
+        let message = message.or_else(|| take_message(&mut condition));
         let span = self.span(pair);
-        let mut condition = condition.unwrap_or_else(|| self.error_expr(span));
-        if message.is_none() {
-            message = take_message(&mut condition);
-        }
         if let (None, Some(first)) = (&message, values.first()) {
             self.error_with_help(
                 &crate::diagnostics::codes::SYNTAX,
@@ -65,52 +49,34 @@ impl Builder<'_> {
         Assertion { condition, message, values, span }
     }
 
-    fn asserted(&mut self, pair: &Pair) -> AssertedValue {
-        let label = pair.clone().into_inner().find(|p| p.as_rule() == Rule::string);
-        AssertedValue { label: label.map(|p| self.string(&p)), value: self.first_expr(pair) }
-    }
-
     pub(in super::super) fn quantization(&mut self, pair: &Pair) -> Option<Quantization> {
-        let mut paths = Vec::new();
-        let mut types = Vec::new();
-        let mut attributes = Vec::new();
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::path => paths.push(self.path(&child)),
-                Rule::type_arguments => types = self.type_arguments(&child),
-                Rule::attributes => attributes = self.attributes(&child),
-                _ => {}
-            }
-        }
-        let mut paths = paths.into_iter();
+        let mut paths = all(pair, Rule::path);
         Some(Quantization {
-            tensor: paths.next()?,
-            operator: paths.next()?,
-            types,
-            attributes,
+            tensor: self.path(&paths.next()?),
+            operator: self.path(&paths.next()?),
+            types: self.type_arguments(pair),
+            attributes: self.attributes(pair),
             span: self.span(pair),
         })
     }
 
+    /// The type arguments of an invocation or a quantization.
     pub(super) fn type_arguments(&mut self, pair: &Pair) -> Vec<Ident> {
-        self.idents(pair)
+        find(pair, Rule::type_arguments).map_or_else(Vec::new, |p| self.idents(&p))
     }
 
+    /// The attributes of an invocation or a quantization.
     pub(super) fn attributes(&mut self, pair: &Pair) -> Vec<AttributeAssignment> {
-        let mut attributes = Vec::new();
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::attribute => attributes.push(AttributeAssignment {
-                    name: self.first_ident(&child),
-                    value: self.first_expr(&child),
-                    span: self.span(&child),
-                }),
-                Rule::attributes_comma => {
-                    let span = self.span(&child);
-                    self.mark_khronos(span, ",}");
-                }
-                _ => {}
-            }
+        let Some(pair) = find(pair, Rule::attributes) else { return Vec::new() };
+        let attributes = all(&pair, Rule::attribute).map(|pair| AttributeAssignment {
+            name: self.first_ident(&pair),
+            value: self.first_expr(&pair),
+            span: self.span(&pair),
+        });
+        let attributes = attributes.collect();
+        if let Some(comma) = find(&pair, Rule::attributes_comma) {
+            let span = self.span(&comma);
+            self.mark_khronos(span, ",}");
         }
         attributes
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compositions and control flow (2.10).
 
-use super::super::grammar::{Pair, Rule};
+use super::super::grammar::{Pair, Rule, all, find};
 use super::super::token::{TokenKind, scan};
 use super::Builder;
 use crate::ast::{
@@ -23,21 +23,13 @@ pub(crate) fn open_type_list(behind: Span, operator: (Span, &str), ty: &str) -> 
 impl Builder<'_> {
     /// Rule `component_entry`.
     pub(in super::super) fn component_entry(&mut self, pair: &Pair) -> Option<Component> {
-        let component = pair.clone().into_inner().find(|p| p.as_rule() == Rule::component);
-        component.map(|p| self.component(&p))
+        find(pair, Rule::component).map(|p| self.component(&p))
     }
 
     fn component(&mut self, pair: &Pair) -> Component {
         let span = self.span(pair);
-        let mut targets = Vec::new();
-        let mut value = None;
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::target => targets.extend(self.target(&child)),
-                Rule::value => value = Some(self.value(&child)),
-                _ => {}
-            }
-        }
+        let targets = all(pair, Rule::target).filter_map(|p| self.target(&p)).collect();
+        let value = find(pair, Rule::value).map(|p| self.value(&p));
         Component { targets, value: value.unwrap_or(ComponentValue::Error(span)), span }
     }
 
@@ -54,27 +46,23 @@ impl Builder<'_> {
     }
 
     fn target_item(&mut self, pair: &Pair) -> Option<TargetItem> {
-        if pair.as_rule() == Rule::target_item {
-            return self.target_item(&pair.clone().into_inner().next()?);
-        }
         let span = self.span(pair);
-        let mut type_spec = None;
-        let mut pack = None;
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::type_spec => type_spec = Some(self.type_spec(&child)),
-                Rule::pack_spec => pack = Some(self.pack_spec(&child)),
-                _ => {}
-            }
-        }
         Some(match pair.as_rule() {
-            Rule::target_name | Rule::using_item => TargetItem::Name {
-                name: self.first_ident(pair),
-                pack: pack.or_else(|| type_spec.as_ref().and_then(|t| t.pack.clone())),
-                type_spec,
-                span,
-            },
-            Rule::target_zip | Rule::using_zip => TargetItem::Zip { names: self.idents(pair), pack, span },
+            Rule::target_item => return self.target_item(&pair.clone().into_inner().next()?),
+            Rule::target_name | Rule::using_item => {
+                let type_spec = find(pair, Rule::type_spec).map(|p| self.type_spec(&p));
+                let pack = find(pair, Rule::pack_spec).map(|p| self.pack_spec(&p));
+                TargetItem::Name {
+                    pack: pack.or_else(|| type_spec.as_ref().and_then(|t| t.pack.clone())),
+                    type_spec,
+                    name: self.first_ident(pair),
+                    span,
+                }
+            }
+            Rule::target_zip | Rule::using_zip => {
+                let pack = find(pair, Rule::pack_spec).map(|p| self.pack_spec(&p));
+                TargetItem::Zip { names: self.idents(pair), pack, span }
+            }
             Rule::omitted => TargetItem::Omitted(span),
             _ => return None,
         })
@@ -106,10 +94,7 @@ impl Builder<'_> {
     fn report_open_type_list(&mut self, pair: &Pair) -> bool {
         let text = pair.as_str();
         let tokens = scan(text);
-        let word = |at: usize| {
-            let token = tokens.get(at);
-            token.and_then(|t| text.get(t.start..t.end)).unwrap_or("")
-        };
+        let word = |at: usize| tokens.get(at).map_or("", |t| t.text);
         let is_word = |at: usize| tokens.get(at).is_some_and(|t| t.kind == TokenKind::Word);
         let mut at = 0;
         while is_word(at) && word(at + 1) == "." && is_word(at + 2) {
@@ -172,41 +157,24 @@ impl Builder<'_> {
 
     fn invocation(&mut self, pair: &Pair) -> Invocation {
         let span = self.span(pair);
-        let mut invocation = Invocation {
-            label: None,
-            operator: Path { parts: Vec::new(), span },
-            types: Vec::new(),
-            attributes: Vec::new(),
-            arguments: Vec::new(),
+        let operator = find(pair, Rule::path);
+        Invocation {
+            label: find(pair, Rule::label).map(|p| self.first_ident(&p)),
+            operator: operator.map_or(Path { parts: Vec::new(), span }, |p| self.path(&p)),
+            types: self.type_arguments(pair),
+            attributes: self.attributes(pair),
+            arguments: all(pair, Rule::argument).map(|p| self.argument(&p)).collect(),
             span,
-        };
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::label => invocation.label = Some(self.first_ident(&child)),
-                Rule::path => invocation.operator = self.path(&child),
-                Rule::type_arguments => invocation.types = self.type_arguments(&child),
-                Rule::attributes => invocation.attributes = self.attributes(&child),
-                Rule::argument => {
-                    let argument = match self.optional_expr(&child) {
-                        Some(expr) => Argument::Expr(expr),
-                        None => Argument::Omitted(self.span(&child)),
-                    };
-                    invocation.arguments.push(argument);
-                }
-                _ => {}
-            }
         }
-        invocation
+    }
+
+    fn argument(&mut self, pair: &Pair) -> Argument {
+        self.optional_expr(pair).map_or_else(|| Argument::Omitted(self.span(pair)), Argument::Expr)
     }
 
     fn branching(&mut self, pair: &Pair) -> ComponentValue {
         let span = self.span(pair);
-        let mut parts = Vec::new();
-        for child in pair.clone().into_inner() {
-            if child.as_rule() == Rule::part {
-                parts.push(self.part(&child));
-            }
-        }
+        let mut parts: Vec<_> = all(pair, Rule::part).map(|p| self.part(&p)).collect();
         let Some(otherwise) = parts.pop() else {
             return ComponentValue::Error(span);
         };
@@ -220,11 +188,13 @@ impl Builder<'_> {
 
     fn looping(&mut self, pair: &Pair) -> ComponentValue {
         let span = self.span(pair);
+        let carried = find(pair, Rule::with_clause);
+        let scans = find(pair, Rule::for_clause);
         let mut parsed = Loop {
-            carried: Vec::new(),
-            scans: Vec::new(),
+            carried: carried.iter().flat_map(|p| all(p, Rule::carried)).map(|p| self.carried(&p)).collect(),
+            scans: scans.iter().flat_map(|p| all(p, Rule::scan)).map(|p| self.scan(&p)).collect(),
             before: None,
-            unroll: false,
+            unroll: find(pair, Rule::kw_unroll).is_some(),
             count: None,
             body: ComponentValue::Error(span),
             after: None,
@@ -233,28 +203,8 @@ impl Builder<'_> {
         let mut in_body = false;
         for child in pair.clone().into_inner() {
             match child.as_rule() {
-                Rule::with_clause => {
-                    for carried in child.into_inner() {
-                        if carried.as_rule() == Rule::carried {
-                            let carried = self.carried(&carried);
-                            parsed.carried.push(carried);
-                        }
-                    }
-                }
-                Rule::for_clause => {
-                    for scan in child.into_inner() {
-                        if scan.as_rule() == Rule::scan {
-                            parsed.scans.push(Scan {
-                                item: self.first_ident(&scan),
-                                pack: self.first_expr(&scan),
-                                span: self.span(&scan),
-                            });
-                        }
-                    }
-                }
                 Rule::while_clause => {
-                    let part = child.clone().into_inner().find(|p| p.as_rule() == Rule::part);
-                    let condition = part.map(|p| self.part(&p));
+                    let condition = find(&child, Rule::part).map(|p| self.part(&p));
                     if !in_body {
                         parsed.before = condition;
                     } else if parsed.before.is_some() {
@@ -268,11 +218,7 @@ impl Builder<'_> {
                         parsed.after = condition;
                     }
                 }
-                Rule::kw_do => in_body = true,
-                Rule::kw_unroll => {
-                    in_body = true;
-                    parsed.unroll = true;
-                }
+                Rule::kw_do | Rule::kw_unroll => in_body = true,
                 Rule::count => parsed.count = Some(self.count(&child)),
                 Rule::part => parsed.body = self.part(&child),
                 _ => {}
@@ -282,19 +228,21 @@ impl Builder<'_> {
     }
 
     fn carried(&mut self, pair: &Pair) -> Carried {
-        let type_spec = pair.clone().into_inner().find(|p| p.as_rule() == Rule::type_spec);
         Carried {
             name: self.first_ident(pair),
-            type_spec: type_spec.map(|p| self.type_spec(&p)),
+            type_spec: find(pair, Rule::type_spec).map(|p| self.type_spec(&p)),
             init: self.first_expr(pair),
             span: self.span(pair),
         }
     }
 
+    fn scan(&mut self, pair: &Pair) -> Scan {
+        Scan { item: self.first_ident(pair), pack: self.first_expr(pair), span: self.span(pair) }
+    }
+
     pub(super) fn count(&mut self, pair: &Pair) -> IterationCount {
-        let index = pair.clone().into_inner().find(|p| p.as_rule() == Rule::count_index);
         IterationCount {
-            index: index.map(|p| self.first_ident(&p)),
+            index: find(pair, Rule::count_index).map(|p| self.first_ident(&p)),
             count: self.optional_expr(pair),
             span: self.span(pair),
         }

@@ -2,7 +2,7 @@
 //! Expressions: precedence climbing over the flat chains that the grammar delivers.
 
 use super::super::advice::{BUILTINS, invocation_advice, operator_instead};
-use super::super::grammar::{Pair, Rule};
+use super::super::grammar::{Pair, Rule, all, find};
 use super::Builder;
 use crate::ast::{BinaryOp, Expr, ExprKind, FoldOp, Ident, Item, Property, Subscript, UnaryOp};
 use crate::diagnostics::Diagnostic;
@@ -92,19 +92,17 @@ impl Builder<'_> {
     }
 
     pub(super) fn optional_expr(&mut self, pair: &Pair) -> Option<Expr> {
-        let child = pair.clone().into_inner().find(|p| p.as_rule() == Rule::expr);
-        child.map(|p| self.expr(&p))
+        find(pair, Rule::expr).map(|p| self.expr(&p))
+    }
+
+    /// The expression in a part of a rule, if there is this part.
+    pub(super) fn expr_in(&mut self, pair: &Pair, within: Rule) -> Option<Expr> {
+        find(pair, within).and_then(|p| self.optional_expr(&p))
     }
 
     /// All direct children that are expressions.
     pub(super) fn exprs(&mut self, pair: &Pair) -> Vec<Expr> {
-        let mut exprs = Vec::new();
-        for child in pair.clone().into_inner() {
-            if child.as_rule() == Rule::expr {
-                exprs.push(self.expr(&child));
-            }
-        }
-        exprs
+        all(pair, Rule::expr).map(|p| self.expr(&p)).collect()
     }
 
     /// Rule `expr`.
@@ -166,18 +164,10 @@ impl Builder<'_> {
     }
 
     fn fold<'t>(&mut self, pair: &Pair<'t>) -> (Link<'t>, u8) {
-        let mut text = "";
-        let mut cumulative = false;
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::fold_op => {
-                    text = child.as_str();
-                    self.mark_infix(&child);
-                }
-                Rule::ellipsis => cumulative = true,
-                _ => {}
-            }
-        }
+        let op = find(pair, Rule::fold_op);
+        op.iter().for_each(|op| self.mark_infix(op));
+        let text = op.map_or("", |op| op.as_str());
+        let mut cumulative = find(pair, Rule::ellipsis).is_some();
         let (op, binding) = fold_op(text).unwrap_or((FoldOp::Add, 5));
         let end = self.span(pair);
         if cumulative
@@ -231,16 +221,10 @@ impl Builder<'_> {
         operand: &Pair<'t>,
         links: &mut std::iter::Peekable<std::vec::IntoIter<(Link<'t>, u8)>>,
     ) -> Expr {
-        let mut prefixes = Vec::new();
-        let mut atom = None;
-        let mut rest = Vec::new();
-        for child in operand.clone().into_inner() {
-            match child.as_rule() {
-                Rule::prefix => prefixes.push(child),
-                Rule::primary => atom = Some(child),
-                _ => rest.push(child),
-            }
-        }
+        let mut prefixes: Vec<Pair> = all(operand, Rule::prefix).collect();
+        let atom = find(operand, Rule::primary);
+        let is_rest = |p: &Pair| matches!(p.as_rule(), Rule::index | Rule::substitute);
+        let rest: Vec<Pair> = operand.clone().into_inner().filter(is_rest).collect();
         // The smallest int is the only number that fits only with its sign.
         let last = prefixes.last().filter(|p| p.as_str() == "-");
         let is_power = matches!(links.peek(), Some((Link::Infix(..), POWER)));
@@ -318,22 +302,12 @@ impl Builder<'_> {
 
     /// Rule `index`: the subscripts and whether a comma follows the last.
     pub(super) fn subscripts(&mut self, pair: &Pair) -> (Vec<Subscript>, bool) {
-        let mut subscripts = Vec::new();
-        let mut trailing_comma = false;
-        let mut full_slice = None;
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::subscript => {
-                    let subscript = self.subscript(&child);
-                    if let Subscript::Range { span, .. } = subscript {
-                        full_slice.get_or_insert(span);
-                    }
-                    subscripts.push(subscript);
-                }
-                Rule::trailing_comma => trailing_comma = true,
-                _ => {}
-            }
-        }
+        let subscripts: Vec<_> = all(pair, Rule::subscript).map(|p| self.subscript(&p)).collect();
+        let trailing_comma = find(pair, Rule::trailing_comma).is_some();
+        let full_slice = subscripts.iter().find_map(|subscript| match subscript {
+            Subscript::Range { span, .. } => Some(*span),
+            _ => None,
+        });
         // A slice in a pack index is common to both editions, but not in a tensor index.
         if let Some(span) = full_slice
             && (subscripts.len() > 1 || trailing_comma)
@@ -345,33 +319,24 @@ impl Builder<'_> {
 
     fn subscript(&mut self, pair: &Pair) -> Subscript {
         let span = self.span(pair);
-        let mut first = None;
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::expr => first = Some(self.expr(&child)),
-                Rule::guard => return self.guard(&child),
-                Rule::slice_tail => {
-                    let mut part = |rule| {
-                        let part_pair = child.clone().into_inner().find(|p| p.as_rule() == rule);
-                        part_pair.map(|p| self.first_expr(&p))
-                    };
-                    let end = part(Rule::slice_end);
-                    let stride = part(Rule::slice_stride);
-                    return Subscript::Range { begin: first, end, stride, span };
-                }
-                Rule::expand => {
-                    let count = self.optional_expr(&child);
-                    let value = first.unwrap_or_else(|| self.error_expr(span));
-                    return Subscript::Expand { value, count, span };
-                }
-                _ => {}
-            }
+        if let Some(guard) = find(pair, Rule::guard) {
+            return self.guard(&guard);
         }
-        Subscript::Expr(first.unwrap_or_else(|| self.error_expr(span)))
+        let first = self.optional_expr(pair);
+        if let Some(tail) = find(pair, Rule::slice_tail) {
+            let end = self.expr_in(&tail, Rule::slice_end);
+            let stride = self.expr_in(&tail, Rule::slice_stride);
+            return Subscript::Range { begin: first, end, stride, span };
+        }
+        let value = first.unwrap_or_else(|| self.error_expr(span));
+        match find(pair, Rule::expand) {
+            Some(expand) => Subscript::Expand { value, count: self.optional_expr(&expand), span },
+            None => Subscript::Expr(value),
+        }
     }
 
     fn guard(&mut self, pair: &Pair) -> Subscript {
-        let expand = pair.clone().into_inner().any(|p| p.as_rule() == Rule::dots);
+        let expand = find(pair, Rule::dots).is_some();
         let mut exprs = self.exprs(pair).into_iter();
         let span = self.span(pair);
         let index = exprs.next().unwrap_or_else(|| self.error_expr(span));
@@ -395,7 +360,7 @@ impl Builder<'_> {
                 return Expr { span: literal.span, kind: ExprKind::Str(literal) };
             }
             Rule::tuple => return self.parenthesized(&inner),
-            Rule::list => ExprKind::List(self.items(&inner)),
+            Rule::list => ExprKind::List(all(&inner, Rule::item).map(|p| self.item(&p)).collect()),
             Rule::builtin => {
                 let name = self.first_ident(&inner);
                 self.mark_draft(span, &format!("`{}`", name.name));
@@ -509,16 +474,6 @@ impl Builder<'_> {
         }
     }
 
-    fn items(&mut self, pair: &Pair) -> Vec<Item> {
-        let mut items = Vec::new();
-        for child in pair.clone().into_inner() {
-            if child.as_rule() == Rule::item {
-                items.push(self.item(&child));
-            }
-        }
-        items
-    }
-
     fn item(&mut self, pair: &Pair) -> Item {
         let span = self.span(pair);
         let mut inner = pair.clone().into_inner();
@@ -561,8 +516,7 @@ fn zipped<'t>(expr: &Pair<'t>) -> Option<Pair<'t>> {
             return None;
         }
         if only.as_rule() == Rule::tuple {
-            let parts = only.clone().into_inner().filter(|p| p.as_rule() == Rule::expr);
-            return (parts.count() > 1).then_some(only);
+            return (all(&only, Rule::expr).count() > 1).then_some(only);
         }
         if !matches!(only.as_rule(), Rule::chain | Rule::operand | Rule::primary) {
             return None;

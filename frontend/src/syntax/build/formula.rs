@@ -1,64 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formulas of `@lower` (2.12).
 
-use super::super::grammar::{Pair, Rule};
+use super::super::grammar::{Pair, Rule, all, find};
 use super::Builder;
 use crate::ast::{AccessTarget, Expr, Ident, Lowering, LoweringOp, Subscript};
 use crate::diagnostics::codes::SYNTAX;
 
 impl Builder<'_> {
     pub(in super::super) fn lowering(&mut self, pair: &Pair) -> Option<Lowering> {
-        let span = self.span(pair);
-        let mut unroll = None;
+        let unroll = find(pair, Rule::count).map(|p| self.count(&p));
         let mut locals = Vec::new();
-        let mut target = None;
-        let mut op = None;
-        let mut bounds = Vec::new();
-        let mut condition = None;
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::count => unroll = Some(self.count(&child)),
-                Rule::local => {
-                    let local = self.locals(&child);
-                    if let Some((name, _)) = local.first() {
-                        self.mark_draft(name.span, &format!("{} = …,", name.name));
-                    }
-                    locals.extend(local);
-                }
-                Rule::with_locals => {
-                    let word = self.span(&child);
-                    self.mark_khronos(word, "with");
-                    locals.extend(self.locals(&child));
-                }
-                Rule::access => target = Some(self.access(&child)),
-                Rule::lowering_op => op = Some(self.lowering_op(&child)),
-                Rule::loop_bound => bounds.push(self.loop_bound(&child)),
-                Rule::formula_condition => condition = self.optional_expr(&child),
-                _ => {}
+        for local in all(pair, Rule::local) {
+            let local = self.locals(&local);
+            if let Some((name, _)) = local.first() {
+                self.mark_draft(name.span, &format!("{} = …,", name.name));
             }
+            locals.extend(local);
         }
-        let (op, op_span) = op?;
+        if let Some(clause) = find(pair, Rule::with_locals) {
+            let word = self.span(&clause);
+            self.mark_khronos(word, "with");
+            locals.extend(self.locals(&clause));
+        }
+        let target = find(pair, Rule::access).map(|p| self.access(&p))?;
+        let (op, op_span) = find(pair, Rule::lowering_op).map(|p| self.lowering_op(&p))?;
         Some(Lowering {
             unroll,
             locals,
-            target: target?,
+            target,
             op,
             op_span,
             value: self.first_expr(pair),
-            bounds,
-            condition,
-            span,
+            bounds: self.loop_bounds(pair),
+            condition: self.expr_in(pair, Rule::formula_condition),
+            span: self.span(pair),
         })
     }
 
     fn locals(&mut self, pair: &Pair) -> Vec<(Ident, Expr)> {
-        let mut locals = Vec::new();
-        for child in pair.clone().into_inner() {
-            if child.as_rule() == Rule::local_pair {
-                locals.push((self.first_ident(&child), self.first_expr(&child)));
-            }
-        }
-        locals
+        all(pair, Rule::local_pair).map(|p| (self.first_ident(&p), self.first_expr(&p))).collect()
     }
 
     fn lowering_op(&mut self, pair: &Pair) -> (LoweringOp, crate::source::Span) {
@@ -85,12 +65,8 @@ impl Builder<'_> {
     /// `y[i,]` or `ys[k][i,]`: of two brackets, the first selects an item of a pack.
     fn access(&mut self, pair: &Pair) -> AccessTarget {
         let span = self.span(pair);
-        let mut brackets = Vec::new();
-        for child in pair.clone().into_inner() {
-            if child.as_rule() == Rule::index {
-                brackets.push((self.subscripts(&child), self.span(&child)));
-            }
-        }
+        let brackets = all(pair, Rule::index).map(|p| (self.subscripts(&p), self.span(&p)));
+        let mut brackets: Vec<_> = brackets.collect();
         let last = brackets.pop();
         let item = brackets.pop().map(|((mut subscripts, comma), location)| {
             match (subscripts.pop(), subscripts.is_empty(), comma) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers and strings.
 
-use super::super::{grammar::Pair, grammar::Rule, read_piece};
+use super::super::grammar::{Pair, Rule, all};
+use super::super::read_piece;
 use super::Builder;
 use crate::ast::{Expr, ExprKind, StringLiteral, StringPiece};
 use crate::diagnostics::codes::{NUMBER, STRING};
@@ -49,8 +50,7 @@ impl Builder<'_> {
     pub(super) fn string(&mut self, pair: &Pair) -> StringLiteral {
         let mut pieces = Vec::new();
         let mut text = String::new();
-        let parts: Vec<Pair> =
-            pair.clone().into_inner().filter(|p| p.as_rule() == Rule::string_part).collect();
+        let parts: Vec<Pair> = all(pair, Rule::string_part).collect();
         let span = match (parts.first(), parts.last()) {
             (Some(first), Some(last)) => self.span(first).to(self.span(last)),
             _ => self.span(pair),
