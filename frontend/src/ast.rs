@@ -42,7 +42,7 @@ impl Path {
 }
 
 /// One file (2.15).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Module {
     /// The file in the source map.
     #[serde(skip)]

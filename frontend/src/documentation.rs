@@ -9,7 +9,7 @@ mod comment;
 mod page;
 mod signature;
 
-pub use comment::Comment;
+pub use comment::{Comment, lines_above};
 pub use page::page;
 
 use crate::ast::{Definition, DefinitionKind, Module};

@@ -16,7 +16,7 @@ mod tests;
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
-use crate::syntax::{STACK_PER_LEVEL, parse_module, token};
+use crate::syntax::{STACK_PER_LEVEL, on_stack, parse_module, token};
 use source::Source;
 
 /// The maximum width of lines that can be broken.
@@ -33,7 +33,9 @@ pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Opt
     if broken {
         return None;
     }
-    let formatted = on_deep_stack(limits, || layout_of(text));
+    // A stack for the maximum nesting of statements, independent of the caller's.
+    let stack = (limits.nesting + 64).saturating_mul(2 * STACK_PER_LEVEL);
+    let formatted = on_stack(stack, || layout_of(text)).flatten();
     if formatted.is_none() {
         sink.report(Diagnostic::error(
             &codes::INTERNAL,
@@ -42,15 +44,6 @@ pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Opt
         ));
     }
     formatted
-}
-
-/// Runs with a stack for the maximum nesting of statements, independent of the caller's stack.
-fn on_deep_stack<T: Send>(limits: &Limits, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
-    let stack = (limits.nesting + 64).saturating_mul(2 * STACK_PER_LEVEL);
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(stack);
-        thread.spawn_scoped(scope, work).ok()?.join().ok().flatten()
-    })
 }
 
 fn layout_of(text: &str) -> Option<String> {

@@ -41,6 +41,12 @@ impl Span {
         Span { file, start, end }
     }
 
+    /// The bytes `start..end` of a file, which is shorter than 4 GiB.
+    pub(crate) fn of_bytes(file: FileId, start: usize, end: usize) -> Self {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span { file, start: offset(start), end: offset(end) }
+    }
+
     /// The smallest span that covers both; `other` of another file is ignored.
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file {

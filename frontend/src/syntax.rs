@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses text to [`crate::ast`]; spans cover every byte of the file.
 //!
-//! [`splitter`] splits a file into definitions, blocks and statements with a scanner that only recognizes brackets and
-//! strings. Each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one statement
+//! [`token`] scans a file to tokens with their nesting depth, for the parser, the formatter and the language server.
+//! [`splitter`] splits them into definitions, blocks and statements. Each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one statement
 //! does not hide errors in the next. [`repair`] finds a single missing or superfluous token in a definition with errors.
 //! [`nesting`] limits the depth of a statement before it is parsed.
 
@@ -19,7 +19,7 @@ mod nesting;
 mod repair;
 pub(crate) mod splitter;
 mod statement;
-pub(crate) mod token;
+pub mod token;
 
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
@@ -30,18 +30,27 @@ use crate::limits::Limits;
 use crate::source::FileId;
 pub(crate) use advice::{OPEN_EXTENT, foreign_literal, foreign_type, invocation_advice};
 use build::Builder;
-pub(crate) use build::open_type_list;
+pub(crate) use build::{open_type_list, precedence};
 use expectation::Found;
 use grammar::{Pair, Rule, SkriptGrammar};
 pub(crate) use input_helpers::expand_input_helpers;
-pub(crate) use repair::definitions;
 use nesting::TooDeep;
+pub(crate) use repair::definitions;
+pub use splitter::block_names;
 use token::scan;
 
 /// The maximum nesting for which the stack of any thread suffices.
 const SHALLOW: usize = 24;
 /// The stack size for deeper nesting, per level of [`Limits::nesting`]: ten times the need of an unoptimized build.
 pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
+
+/// Runs `work` on a separate stack; `None` if there is not enough memory.
+pub(crate) fn on_stack<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(bytes);
+        thread.spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
 
 /// The maximum number of syntax errors of one file; the remaining text is not parsed.
 pub(crate) const MAX_ERRORS: usize = 100;
@@ -75,14 +84,7 @@ pub(crate) fn parse_definitions(
     limits: &Limits,
     sink: &mut Sink,
 ) -> Module {
-    let mut module = Module {
-        file,
-        name: name.to_string(),
-        imports: Vec::new(),
-        definitions: Vec::new(),
-        unread: false,
-        edition_marks: Default::default(),
-    };
+    let mut module = Module { file, name: name.to_string(), ..Module::default() };
     if text.len() > limits.source_bytes || u32::try_from(text.len()).is_err() {
         sink.report(Diagnostic::error(
             &codes::SOURCE_SIZE,

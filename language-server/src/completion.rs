@@ -8,12 +8,10 @@ use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::eval::spelling::builtin;
 use skript_frontend::library;
+use skript_frontend::syntax::block_names;
+use skript_frontend::syntax::token::{Bracket, TokenKind, enclosing, path, scan};
 use skript_semantics::ScalarOp;
 
-const BLOCKS: [&str; 12] = [
-    "dtype", "attrib", "input", "using", "constant", "variable", "output", "assert", "lower", "compose",
-    "update", "quantize",
-];
 const WORDS: [&str; 18] = [
     "if", "then", "elif", "else", "with", "for", "while", "do", "unroll", "yield", "optional", "int", "real",
     "bool", "str", "true", "false", "inf",
@@ -36,7 +34,7 @@ pub(crate) fn items(analysis: &Analysis, key: &str, module: &Module, offset: usi
     let text = analysis.text(module.file);
     let before = text.get(..offset).unwrap_or(text);
     match Context::from_text(before) {
-        Context::Block => plain(BLOCKS, CompletionItemKind::KEYWORD),
+        Context::Block => plain(block_names(), CompletionItemKind::KEYWORD),
         Context::Import => plain(library::names(), CompletionItemKind::MODULE),
         Context::BuiltIn => plain(built_ins(), CompletionItemKind::FUNCTION),
         Context::Member(path) => match analysis.program.resolve(key, path) {
@@ -53,12 +51,14 @@ pub(crate) fn items(analysis: &Analysis, key: &str, module: &Module, offset: usi
 
 impl<'t> Context<'t> {
     fn from_text(before: &'t str) -> Self {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let head = before.trim_end_matches(is_word);
+        let mut tokens = scan(before);
+        // The name that is being written.
+        tokens.pop_if(|t| t.kind == TokenKind::Word && t.end == before.len());
+        let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
+        let head = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
         if head.ends_with('@') {
             return Context::Block;
         }
-        let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
         if line.trim_start().starts_with("import ") {
             return Context::Import;
         }
@@ -66,46 +66,35 @@ impl<'t> Context<'t> {
         if line.matches('`').count() % 2 == 1 {
             return Context::BuiltIn;
         }
-        let path_before = |text: &'t str| {
-            let other = text.trim_end_matches(|c| is_word(c) || c == '.');
-            let path = text.split_at(other.len()).1;
-            (!path.is_empty() && !path.starts_with('.') && !path.ends_with('.')).then_some(path)
-        };
-        if let Some(owner) = head.strip_suffix('.')
-            && let Some(path) = path_before(owner)
+        if let [owner @ .., point] = tokens.as_slice()
+            && head.ends_with('.')
+            && point.text == "."
+            && let Some(path) = path(before, owner)
         {
             return Context::Member(path);
         }
-        // Finds the innermost open brace, unless a statement ends after it.
-        let mut depth = 0;
-        for (at, c) in before.char_indices().rev() {
-            match c {
-                '}' | ')' | ']' => depth += 1,
-                '{' | '(' | '[' if depth > 0 => depth -= 1,
-                '(' | '[' | ';' => return Context::Anything,
-                '{' => {
-                    let (owner, braced) = before.split_at(at);
-                    let owner = owner.trim_end();
-                    let generic = owner.strip_suffix('>').and_then(|owner| owner.rsplit_once('<'));
-                    let owner = generic.map_or(owner, |(owner, _)| owner);
-                    let given = braced.split_at(1).1;
-                    let is_value = given.rsplit(',').next().is_some_and(|last| last.contains('='));
-                    // The brace of a block follows `@name`, and the brace of a definition follows its name: neither is an
-                    // invocation.
-                    let path = path_before(owner).filter(|path| {
-                        let head = owner.split_at(owner.len() - path.len()).0;
-                        let word = head.trim_end().rsplit(|c| !is_word(c)).next();
-                        !head.ends_with('@') && !matches!(word, Some("operator" | "graph"))
-                    });
-                    return match path {
-                        Some(path) if !is_value => Context::Attribute(path, given),
-                        _ => Context::Anything,
-                    };
+        let (owner, inside) = tokens.split_at(enclosing(&tokens).unwrap_or(tokens.len()));
+        let Some(open) = inside.first().filter(|open| open.kind == TokenKind::Open(Bracket::Curly)) else {
+            return Context::Anything;
+        };
+        let generic = owner.last().filter(|t| t.text == ">").and(owner.iter().rposition(|t| t.text == "<"));
+        let (owner, _) = owner.split_at(generic.unwrap_or(owner.len()));
+        let (_, given) = before.split_at(open.end);
+        let is_value = given.rsplit(',').next().is_some_and(|last| last.contains('='));
+        let ends = inside.iter().any(|t| t.kind == TokenKind::Semicolon && t.depth == open.depth + 1);
+        match path(before, owner) {
+            // The brace of a block follows `@name`, and the brace of a definition follows its name: neither is an
+            // invocation.
+            Some(path) if !is_value && !ends => {
+                let length = 2 * path.split('.').count();
+                let head = owner.len().checked_sub(length).and_then(|at| owner.get(at));
+                match head.map(|t| t.text) {
+                    Some("@" | "operator" | "graph") => Context::Anything,
+                    _ => Context::Attribute(path, given),
                 }
-                _ => {}
             }
+            _ => Context::Anything,
         }
-        Context::Anything
     }
 }
 

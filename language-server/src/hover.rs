@@ -4,6 +4,7 @@
 use crate::analysis::Analysis;
 use crate::names::Entity;
 use skript_frontend::ast::{Declaration, Definition, DefinitionKind, Module};
+use skript_frontend::documentation::lines_above;
 use skript_frontend::source::Span;
 
 /// The Markdown text: the declaration, the composed shape of a tensor, and the comment above a definition.
@@ -77,17 +78,8 @@ fn one_line(analysis: &Analysis, span: Span) -> String {
 
 /// The comment lines directly above a definition, without comment marks.
 pub(crate) fn comment_above(text: &str, span: Span) -> Option<String> {
-    let before = text.get(..span.start as usize)?;
-    // The start of the definition's line, which may be indented or begin with `public`, is skipped.
-    let above = before.rsplit_once('\n')?.0;
-    let mut lines: Vec<&str> = Vec::new();
-    for line in above.lines().rev() {
-        match line.trim_start().strip_prefix('#') {
-            Some(comment) => lines.push(comment.strip_prefix(' ').unwrap_or(comment)),
-            None => break,
-        }
-    }
-    lines.reverse();
+    let lines = lines_above(text, span.start as usize).into_iter();
+    let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     let comment = lines.join("\n");
     (!comment.trim().is_empty()).then_some(comment)
 }

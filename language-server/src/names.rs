@@ -7,6 +7,7 @@ use skript_frontend::ast::{
     Invocation, Module, Path,
 };
 use skript_frontend::source::Span;
+use skript_frontend::syntax::token::{TokenKind, path, scan};
 use std::collections::HashSet;
 
 /// A name that a definition declares.
@@ -37,28 +38,16 @@ pub(crate) enum Entity<'a> {
 
 /// The dotted path that ends with the word at an offset, and the end of that word.
 pub(crate) fn words_at(text: &str, offset: usize) -> Option<(Vec<&str>, usize)> {
-    let is_word = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
-    let bytes = text.as_bytes();
-    let at = |n: usize| bytes.get(n).copied().unwrap_or(b' ');
-    let before = |n: usize| n.checked_sub(1).map_or(b' ', at);
-    let (mut start, mut end) = (offset.min(bytes.len()), offset.min(bytes.len()));
-    while is_word(at(end)) {
-        end += 1;
-    }
-    while is_word(before(start)) {
-        start -= 1;
-    }
-    if start == end {
-        return None;
-    }
-    // A dot belongs to the path if it follows a word; `..` does not.
-    while before(start) == b'.' && is_word(before(start - 1)) {
-        start -= 1;
-        while is_word(before(start)) {
-            start -= 1;
+    let tokens = scan(text);
+    let (before, _) = tokens.split_at(tokens.partition_point(|t| t.start < offset));
+    let (before, last) = match (tokens.get(before.len()), before) {
+        (_, [.., last]) if last.kind == TokenKind::Word && last.end >= offset => (before, last),
+        (Some(next), _) if next.kind == TokenKind::Word && next.start == offset => {
+            (tokens.get(..=before.len())?, next)
         }
-    }
-    Some((text.get(start..end)?.split('.').collect(), end))
+        _ => return None,
+    };
+    Some((path(text, before)?.split('.').collect(), last.end))
 }
 
 fn holds(span: Span, offset: usize) -> bool {

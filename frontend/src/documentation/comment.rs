@@ -10,17 +10,22 @@ pub struct Comment {
     pub examples: Vec<String>,
 }
 
+/// The lines, without `#`, of the comment that ends directly above the line of `offset`.
+pub fn lines_above(text: &str, offset: usize) -> Vec<&str> {
+    let before = text.get(..offset).unwrap_or("");
+    // The first line is the part of the definition's line before `offset`.
+    let lines = before.rsplit('\n').skip(1);
+    let mut lines: Vec<&str> = lines.map_while(|l| l.trim().strip_prefix('#')).collect();
+    lines.reverse();
+    lines
+}
+
 const EXAMPLE: &str = "Example: ";
 
 impl Comment {
     /// The comment that ends directly above the line of `offset`.
     pub(crate) fn above(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or("");
-        // The first line is the part of the definition's line before `offset`.
-        let lines = before.rsplit('\n').skip(1);
-        let mut lines: Vec<&str> = lines.map_while(|l| l.trim().strip_prefix('#')).collect();
-        lines.reverse();
-        Self::parse(&lines)
+        Self::parse(&lines_above(text, offset))
     }
 
     /// The text under the last heading `# --- activations ---` before `offset`, for all operators of the section.

@@ -27,7 +27,10 @@ pub(super) struct Comment {
 
 #[derive(Debug)]
 pub(super) enum Layout {
-    Token { text: String, gap: Gap },
+    Token {
+        text: String,
+        gap: Gap,
+    },
     /// A space, if the line continues.
     Space,
     /// A space, or a line end if the group is broken.
@@ -38,7 +41,11 @@ pub(super) enum Layout {
     End,
     /// A line end at the indentation of the statement.
     Restart,
-    Node { kind: Kind, parts: Parts, width: Option<usize> },
+    Node {
+        kind: Kind,
+        parts: Parts,
+        width: Option<usize>,
+    },
 }
 
 pub(super) type Parts = Vec<Layout>;
@@ -89,7 +96,11 @@ impl Layout {
         match self {
             Layout::Line => Layout::Space,
             Layout::Soft => node(Kind::Group, Vec::new()),
-            Layout::Node { kind: kind @ (Kind::Group | Kind::Fill | Kind::Tight | Kind::Align), parts, .. } => {
+            Layout::Node {
+                kind: kind @ (Kind::Group | Kind::Fill | Kind::Tight | Kind::Align),
+                parts,
+                ..
+            } => {
                 let mut row = Vec::new();
                 for part in parts {
                     if kind == Kind::Fill && !row.is_empty() {

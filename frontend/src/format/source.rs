@@ -66,11 +66,11 @@ pub(super) fn without_empty_statements(text: &str) -> String {
         // The brace of a block is nested in that of its definition.
         let begins = before.kind == TokenKind::Open(Bracket::Curly) || before.kind == TokenKind::Semicolon;
         if begins && token.kind == TokenKind::Semicolon && token.depth == 2 {
-            kept.extend([text.get(last..token.start).unwrap_or_default(), " "]);
+            kept.extend([text.split_at(token.start).0.split_at(last).1, " "]);
             last = token.end;
         }
     }
-    kept + text.get(last..).unwrap_or_default()
+    kept + text.split_at(last).1
 }
 
 /// Reads whitespace and comments. `fresh`: whether they begin on a new line.

@@ -8,6 +8,7 @@ use super::layout::Layout::{self, End, Line, Restart, Space};
 use super::layout::{Kind, Parts, node};
 use super::source::Source;
 use crate::syntax::grammar::{Pair, Rule};
+use crate::syntax::precedence;
 
 /// Reads pairs of a text that begins at `base` of the file.
 pub(super) struct Statement<'s, 't> {
@@ -251,7 +252,7 @@ impl Statement<'_, '_> {
         vec![node(Group, parts)]
     }
 
-    /// Loop bounds follow on lines of their own if they do not fit.
+    /// Loop bounds follow on separate lines if they do not fit.
     fn declaration(&self, inner: &[Pair]) -> Parts {
         let (head, bounds) = split_at_rule(inner, Rule::loop_bound);
         let mut parts = self.row(Rule::declaration_entry, head);
@@ -302,7 +303,9 @@ impl Statement<'_, '_> {
         if !bounds.is_empty() {
             formula.extend([Line, self.items(bounds, Fill)]);
         }
-        if let Some((bar, condition)) = condition.first().map(children).as_deref().and_then(<[_]>::split_first) {
+        if let Some((bar, condition)) =
+            condition.first().map(children).as_deref().and_then(<[_]>::split_first)
+        {
             formula.push(Line);
             formula.extend(self.parts(bar));
             formula.extend([Space, node(Align, self.joined(condition))]);
@@ -414,17 +417,5 @@ fn blanks(parent: Rule, child: Rule) -> (bool, bool) {
         (_, Rule::colon | Rule::comma | Rule::label | Rule::modifier | Rule::marker) => (false, true),
         (_, Rule::kw_import | Rule::kw_public | Rule::kw_operator | Rule::kw_graph) => (false, true),
         _ => (false, false),
-    }
-}
-
-fn precedence(op: &str) -> u8 {
-    match op {
-        "=>" => 1,
-        "&&" | "||" | "^" => 2,
-        "<<" | ">>" | "<?" | ">?" => 4,
-        "+" | "-" => 5,
-        "*" | "/" | "\\" | "%" => 6,
-        "**" => 8,
-        _ => 3,
     }
 }

@@ -89,6 +89,29 @@ fn broken_files_are_refused_with_their_diagnostics() {
     }
 }
 
+/// Quadratic or exponential time would take minutes.
+#[test]
+fn long_and_deep_documents_are_formatted_fast() {
+    let document = |formula: &str| {
+        format!("operator f {{ @output {{ y: real[n]; }} @lower {{ y[i,] = {formula}, i < n; }} }}\n")
+    };
+    let nested = |item: &str| item.repeat(60) + "x" + &"]".repeat(60);
+    for text in [
+        "\n".repeat(100_000) + &document("x"),
+        document(&("\n".repeat(100_000) + "x")),
+        "# comment\n".repeat(50_000) + &document("x"),
+        document(&("\n# comment\n".repeat(50_000) + "x")),
+        document(&format!("[{}x]", "1.0,".repeat(50_000))),
+        document(&nested("[1,")),
+        document(&nested("[1, ")),
+    ] {
+        let begun = std::time::Instant::now();
+        assert!(formatted(&text).is_some(), "{:.100}", text.trim());
+        let took = begun.elapsed();
+        assert!(took.as_secs() < 10, "{took:?}: {:.100}", text.trim());
+    }
+}
+
 /// Every layout of a document is parsed alike: whitespace, line ends and comments between any two tokens.
 #[test]
 fn however_a_document_is_laid_out_it_becomes_stable() {

@@ -9,6 +9,9 @@ use crate::diagnostics::codes::{BRACKET, SYNTAX};
 /// The maximum number of scanned tokens, so that a text of brackets does not take quadratic time.
 const MAX_SCANNED: usize = 200;
 
+/// An open bracket and its kind.
+pub(super) type Opened<'t> = (&'t Token<'t>, Bracket);
+
 impl<'t> Splitter<'t, '_> {
     /// Whether a brace opens a block of statements; after a name or `>` it opens attributes.
     pub(super) fn opens_block(&self, brace: &Token) -> bool {
@@ -72,11 +75,8 @@ impl<'t> Splitter<'t, '_> {
 
     /// Whether the `;` here separates items within a bracket that is closed after the items. Items within a brace must be
     /// attributes; items within other brackets must not be statements.
-    pub(super) fn separates(&self, bracket: &Token) -> bool {
-        let TokenKind::Open(kind) = bracket.kind else {
-            return false;
-        };
-        let is_brace = kind == Bracket::Curly;
+    pub(super) fn separates(&self, (bracket, kind): &Opened) -> bool {
+        let is_brace = *kind == Bracket::Curly;
         if is_brace && self.opens_block(bracket) {
             return false;
         }
@@ -89,7 +89,7 @@ impl<'t> Splitter<'t, '_> {
                 TokenKind::Open(_) => depth += 1,
                 TokenKind::Close(closing) if depth == 0 => {
                     let is_invoked = next.next().is_some_and(|t| t.text == "(");
-                    return closing == kind && (is_invoked || !is_brace);
+                    return closing == *kind && (is_invoked || !is_brace);
                 }
                 TokenKind::Close(_) => depth -= 1,
                 TokenKind::Semicolon if depth == 0 && is_brace => {
@@ -107,52 +107,39 @@ impl<'t> Splitter<'t, '_> {
         false
     }
 
-    pub(super) fn separator(&mut self, reporting: bool, semicolon: &Token) -> bool {
-        if reporting {
-            let span = self.span(semicolon);
-            let diagnostic = Diagnostic::error(&SYNTAX, span, "`;` ends statements, it does not separate")
-                .with_help("write `,` between attributes, arguments and items");
-            self.builder.sink.report(diagnostic);
-        }
-        true
+    pub(super) fn separator(&self, semicolon: &Token) -> Diagnostic {
+        let message = "`;` ends statements, it does not separate";
+        Diagnostic::error(&SYNTAX, self.span(semicolon), message)
+            .with_help("write `,` between attributes, arguments and items")
     }
 
-    pub(super) fn unbalanced(&mut self, reporting: bool, open: &Token, found: Option<&Token>) -> bool {
-        let TokenKind::Open(bracket) = open.kind else {
-            return false;
-        };
-        if reporting {
-            let mut diagnostic = Diagnostic::error(
-                &BRACKET,
-                self.span(open),
-                format!("`{}` is not closed", bracket.opening()),
-            )
-            .with_help(format!("add `{}`", bracket.closing()));
-            if let Some(found) = found {
-                let text = format!("`{}` found before it was", found.text);
-                diagnostic = diagnostic.with_label_at(self.span(found), text);
+    /// The error that a bracket is not closed before `found`.
+    pub(super) fn unclosed_bracket(
+        &self,
+        open: Option<&Opened>,
+        found: Option<&Token>,
+    ) -> Option<Diagnostic> {
+        let (open, bracket) = open?;
+        let message = format!("`{}` is not closed", bracket.opening());
+        let help = format!("add `{}`", bracket.closing());
+        let diagnostic = Diagnostic::error(&BRACKET, self.span(open), message).with_help(help);
+        Some(match found {
+            Some(found) => {
+                diagnostic.with_label_at(self.span(found), format!("`{}` found before it was", found.text))
             }
-            self.builder.sink.report(diagnostic);
-        }
-        true
+            None => diagnostic,
+        })
     }
 
     /// `inner`: the innermost open bracket.
-    pub(super) fn unopened(&mut self, reporting: bool, close: &Token, inner: Option<&Token>) -> bool {
-        if reporting {
-            let written = close.text;
-            let span = self.span(close);
-            let bracket = inner.map(|open| (open, open.kind));
-            let diagnostic = match bracket {
-                Some((open, TokenKind::Open(bracket))) => {
-                    let wanted = bracket.closing();
-                    let message = format!("expected `{wanted}`, found `{written}`");
-                    Diagnostic::error(&BRACKET, span, message).with_label_at(self.span(open), "opened here")
-                }
-                _ => Diagnostic::error(&BRACKET, span, format!("`{written}` has no opening bracket")),
-            };
-            self.builder.sink.report(diagnostic);
+    pub(super) fn unopened(&self, close: &Token, inner: Option<&Opened>) -> Diagnostic {
+        let span = self.span(close);
+        match inner {
+            Some((open, bracket)) => {
+                let message = format!("expected `{}`, found `{}`", bracket.closing(), close.text);
+                Diagnostic::error(&BRACKET, span, message).with_label_at(self.span(open), "opened here")
+            }
+            None => Diagnostic::error(&BRACKET, span, format!("`{}` has no opening bracket", close.text)),
         }
-        true
     }
 }

@@ -9,6 +9,7 @@ mod literal;
 mod types;
 
 pub(crate) use composition::open_type_list;
+pub(crate) use expr::precedence;
 
 use super::grammar::{Pair, Rule};
 use super::token::Token;
@@ -43,13 +44,7 @@ pub(super) struct Splice {
 impl Builder<'_> {
     /// The span in the file, for offsets of the parsed text.
     pub(super) fn span_at(&self, start: usize, end: usize) -> Span {
-        self.span_of_file(self.in_file(start), self.in_file(end))
-    }
-
-    fn span_of_file(&self, start: usize, end: usize) -> Span {
-        // Files whose length does not fit u32 are rejected before parsing.
-        let location = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        Span::new(self.file, location(start), location(end))
+        Span::of_bytes(self.file, self.in_file(start), self.in_file(end))
     }
 
     /// The offset in the file for an offset in the parsed text.
@@ -73,7 +68,7 @@ impl Builder<'_> {
         let after = self.tokens.partition_point(|t| t.start < end);
         let last = after.checked_sub(1).and_then(|at| self.tokens.get(at));
         let end = last.map_or(end, |t| end.min(t.end));
-        self.span_of_file(start, end.max(start))
+        Span::of_bytes(self.file, start, end.max(start))
     }
 
     pub(super) fn error(&mut self, code: &'static Code, span: Span, message: impl Into<String>) {
@@ -101,12 +96,9 @@ impl Builder<'_> {
     pub(super) fn ident(&mut self, pair: &Pair) -> Ident {
         let ident = Ident { name: pair.as_str().trim_end().to_string(), span: self.span(pair) };
         if ident.name == "_" {
-            self.error_with_help(
-                &crate::diagnostics::codes::RESERVED_WORD,
-                ident.span,
-                "`_` alone is not a name",
-                "write a name, or `~` to skip a tensor",
-            );
+            let message = "`_` alone is not a name";
+            let help = "write a name, or `~` to skip a tensor";
+            self.error_with_help(&crate::diagnostics::codes::RESERVED_WORD, ident.span, message, help);
         }
         ident
     }

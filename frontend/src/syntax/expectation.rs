@@ -103,66 +103,11 @@ pub(super) fn expects_name(expected: &[Rule]) -> bool {
 }
 
 fn is_name(rule: Rule) -> bool {
-    use Rule::*;
-    matches!(
-        rule,
-        ident
-            | using_entry
-            | dtype_entry
-            | declaration_entry
-            | component_entry
-            | quantize_entry
-            | lowering_entry
-            | path
-            | target
-            | target_name
-            | target_item
-            | target_list
-            | component
-            | using_item
-            | using_list
-            | header
-            | loop_bound
-            | attribute
-            | carried
-            | scan
-            | access
-            | local
-            | local_pair
-            | with_locals
-    )
+    word(rule, "") == Some("a name")
 }
 
 fn is_expression(rule: Rule) -> bool {
-    use Rule::*;
-    matches!(
-        rule,
-        expr | chain
-            | operand
-            | primary
-            | prefix
-            | number
-            | boolean
-            | named_real
-            | string
-            | string_part
-            | guarded
-            | tuple
-            | list
-            | builtin
-            | call
-            | dotted
-            | item
-            | subscript
-            | asserted
-            | argument
-            | real
-            | int
-            | glued_int
-            | slice_end
-            | slice_stride
-            | extent
-    )
+    word(rule, "") == Some("an expression")
 }
 
 /// A comma-separated list of the expected tokens, with `or` before the last.
@@ -204,12 +149,17 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
         EOI => end,
         infix | select | coalesce | question | coalesces => "an operator",
         fold | fold_op | larrow | substitute | trailing_comma | remap => return None,
-        rule if is_expression(rule) => "an expression",
+        expr | chain | operand | primary | prefix | number | boolean | named_real | string | string_part
+        | guarded | tuple | list | builtin | call | dotted | item | subscript | asserted | argument
+        | real | int | glued_int | slice_end | slice_stride | extent => "an expression",
         index => "`[`",
         value | part => "an invocation or an expression",
         invocation | labelled_block | branching | looping => "an invocation",
         any_type | type_name | type_spec | modifier | marker => "a type",
-        rule if is_name(rule) => "a name",
+        ident | using_entry | dtype_entry | declaration_entry | component_entry | quantize_entry
+        | lowering_entry | path | target | target_name | target_item | target_list | component
+        | using_item | using_list | header | loop_bound | attribute | carried | scan | access | local
+        | local_pair | with_locals => "a name",
         lowering_op => "one of `=` `+=` `*=` `&=` `|=` `<=` `>=` `:=`",
         kw_import => "`import`",
         kw_public => "`public`",

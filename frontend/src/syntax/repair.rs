@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::build::Builder;
 use super::grammar::Rule;
 use super::splitter::{DEFINITION_WORDS, Splitter, begins_definition, block_named, from_import};
-use super::token::{Bracket, Token, TokenKind, nest, scan};
+use super::token::{Bracket, Token, TokenKind, enclosing, nest, scan};
 use super::{MAX_ERRORS, SHALLOW, nesting, read};
 use crate::ast::Module;
 use crate::diagnostics::codes::{BRACKET, MISSING_SEMICOLON, SYNTAX};
@@ -87,8 +87,7 @@ pub(super) fn read_regions(
     // A byte order mark may begin a file and is not a token of the language.
     let (_, after_mark) = tokens.split_at(usize::from(text.starts_with('\u{feff}')));
     if let Some(version) = first_edition(text, after_mark) {
-        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let span = Span::new(module.file, offset(version.start), offset(version.end));
+        let span = Span::of_bytes(module.file, version.start, version.end);
         let message = "this is a document of NNEF 1; SkriptND is the language of NNEF 2";
         let diagnostic = Diagnostic::error(&SYNTAX, span, message)
             .with_help("convert the model again, by a converter that writes SkriptND");
@@ -109,7 +108,8 @@ pub(super) fn read_regions(
         }
         let most_errors = MAX_ERRORS - errors;
         let file = module.file;
-        let reader = Reader { text, lines: &lines, tokens: &tokens, region, after, limits, file, most_errors };
+        let reader =
+            Reader { text, lines: &lines, tokens: &tokens, region, after, limits, file, most_errors };
         reader.read(&mut trials, sink, module);
     }
 }
@@ -200,13 +200,13 @@ impl<'t> Reader<'t> {
     fn read(&self, trials: &mut Trials, sink: &mut Sink, module: &mut Module) {
         let mut region_sink = Sink::default();
         let plain: Vec<Token> = self.region.iter().chain(self.after).copied().collect();
-        let mut part = self.part(module);
+        let mut part = Module::default();
         self.cutter(&plain, &[], &mut region_sink, module, self.most_errors).region(&mut part);
         if region_sink.has_errors() {
             let edits = self.edits(&plain, region_sink.diagnostics(), module, trials);
             if !edits.is_empty() {
                 let edited = edited(&plain, &edits);
-                part = self.part(module);
+                part = Module::default();
                 region_sink = Sink::default();
                 for edit in &edits {
                     region_sink.report(self.explain(edit, &edited));
@@ -221,18 +221,6 @@ impl<'t> Reader<'t> {
         module.definitions.append(&mut part.definitions);
         module.unread |= part.unread;
         module.edition_marks = part.edition_marks;
-    }
-
-    /// An empty module for the contents of this region.
-    fn part(&self, module: &Module) -> Module {
-        Module {
-            file: self.file,
-            name: String::new(),
-            imports: Vec::new(),
-            definitions: Vec::new(),
-            unread: false,
-            edition_marks: module.edition_marks.clone(),
-        }
     }
 
     fn cutter<'c>(
@@ -354,7 +342,7 @@ impl<'t> Reader<'t> {
         let most = allowed.saturating_add(1).min(MAX_ERRORS);
         let mut cutter = self.cutter(tokens, edits, &mut sink, module, most);
         cutter.deferred = Some(Vec::new());
-        cutter.region(&mut self.part(module));
+        cutter.region(&mut Module::default());
         // An edit does not repair an error that it hides.
         let mut errors = cutter.builder.sink.error_count() + cutter.skipped;
         for statement in cutter.deferred.take().into_iter().flatten() {
@@ -389,8 +377,7 @@ impl<'t> Reader<'t> {
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
-        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Span::new(self.file, offset(start), offset(end))
+        Span::of_bytes(self.file, start, end)
     }
 
     /// The message about an edit; `edited`: the tokens with all edits.
@@ -439,9 +426,7 @@ impl<'t> Reader<'t> {
     fn deletion_help(&self, written: &str, index: usize, edited: &[Token]) -> &'static str {
         match written {
             "@" => "remove it; a block begins with `@` and its name, as in `@compose { … }`",
-            ";" if is_in_list(edited, index) => {
-                "remove it; items in brackets are separated by commas"
-            }
+            ";" if is_in_list(edited, index) => "remove it; items in brackets are separated by commas",
             ";" => "remove it; the statement continues after it",
             _ => "remove it",
         }
@@ -497,8 +482,12 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
     const NEAR: usize = 12;
     let near: Vec<usize> =
         locations.iter().map(|location| tokens.partition_point(|t| t.end <= *location)).collect();
-    let brackets = [Bracket::Round, Bracket::Square, Bracket::Curly];
-    let unpaired = brackets.map(|bracket| (bracket, surplus(tokens, bracket)));
+    // The numbers of brackets that are opened minus closed.
+    let unpaired = [Bracket::Round, Bracket::Square, Bracket::Curly].map(|bracket| {
+        let count =
+            |kind| isize::try_from(tokens.iter().filter(|t| t.kind == kind).count()).unwrap_or(isize::MAX);
+        (bracket, count(TokenKind::Open(bracket)) - count(TokenKind::Close(bracket)))
+    });
     let mut edits_by_distance: Vec<(usize, Edit)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let distance = near.iter().map(|n| n.abs_diff(at)).min().unwrap_or(0);
@@ -506,16 +495,17 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
             |inserted: &'static str| Edit { at: token.start, removed: token.end - token.start, inserted };
         let deletion = replaced(" ");
         let mut add = |edit: Edit| edits_by_distance.push((distance, edit));
-        let is_lone = is_lone(token.kind, &unpaired);
+        // There are too many brackets of this kind and direction: any of them may be the wrong one.
+        let is_lone = unpaired.iter().any(|(bracket, surplus)| match token.kind {
+            TokenKind::Open(b) => b == *bracket && *surplus > 0,
+            TokenKind::Close(b) => b == *bracket && *surplus < 0,
+            _ => false,
+        });
         // A bracket in place of another bracket or of another sign.
         if is_lone || distance <= NEAR && may_be_bracket(text, tokens, at) {
-            let lacking = unpaired.iter().filter(|(_, surplus)| *surplus != 0);
-            lacking
-                .map(|(bracket, surplus)| match surplus {
-                    1.. => bracket.closing(),
-                    _ => bracket.opening(),
-                })
-                .for_each(|other| add(replaced(other)));
+            for (bracket, surplus) in unpaired.iter().filter(|(_, surplus)| *surplus != 0) {
+                add(replaced(if *surplus > 0 { bracket.closing() } else { bracket.opening() }));
+            }
         }
         for (bracket, surplus) in unpaired {
             let (opening, closing) = (TokenKind::Open(bracket), TokenKind::Close(bracket));
@@ -565,20 +555,6 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
     });
     edits_by_distance.sort_by_key(|(distance, _)| *distance);
     edits_by_distance.into_iter().map(|(_, edit)| edit).collect()
-}
-
-/// Whether there are too many brackets of this kind and direction: then any of them may be the wrong one, even one that
-/// has a partner.
-fn is_lone(kind: TokenKind, unpaired: &[(Bracket, isize)]) -> bool {
-    let surplus = |bracket: Bracket| {
-        let of_kind = unpaired.iter().find(|(of, _)| *of == bracket);
-        of_kind.map_or(0, |(_, surplus)| *surplus)
-    };
-    match kind {
-        TokenKind::Open(bracket) => surplus(bracket) > 0,
-        TokenKind::Close(bracket) => surplus(bracket) < 0,
-        _ => false,
-    }
 }
 
 /// Whether the token at an index may have been typed instead of a bracket. Words are intended, except where only a
@@ -648,16 +624,6 @@ fn ends_line(text: &str, at: usize) -> bool {
     rest.is_empty() || rest.starts_with(['\n', '#'])
 }
 
-/// The number of brackets of a kind that are opened minus closed.
-fn surplus(tokens: &[Token], bracket: Bracket) -> isize {
-    let signs = tokens.iter().map(|token| match token.kind {
-        TokenKind::Open(b) if b == bracket => 1,
-        TokenKind::Close(b) if b == bracket => -1,
-        _ => 0,
-    });
-    signs.sum()
-}
-
 /// The partner of the bracket at `index`, if all brackets before it match.
 fn partner<'a, 't>(tokens: &'a [Token<'t>], index: usize) -> Option<&'a Token<'t>> {
     let mut open = Vec::new();
@@ -678,15 +644,10 @@ fn partner<'a, 't>(tokens: &'a [Token<'t>], index: usize) -> Option<&'a Token<'t
 
 /// Whether the token before `index` is in round or square brackets, or in attributes.
 fn is_in_list(tokens: &[Token], index: usize) -> bool {
-    let (before, _) = tokens.split_at(index.min(tokens.len()));
-    let is_open = |t: &Token| matches!(t.kind, TokenKind::Open(_));
-    let depth = before.last().map_or(0, |t| t.depth + usize::from(is_open(t)));
-    let Some(at) = before.iter().rposition(|t| is_open(t) && t.depth + 1 == depth) else {
-        return false;
-    };
+    let Some(at) = tokens.get(..index).and_then(enclosing) else { return false };
     let closed = partner(tokens, at).map(|close| tokens.partition_point(|t| t.start <= close.start));
     let is_call = closed.and_then(|after| tokens.get(after)).is_some_and(|t| t.text == "(");
-    is_call || before.get(at).is_some_and(|t| t.kind != TokenKind::Open(Bracket::Curly))
+    is_call || tokens.get(at).is_some_and(|t| t.kind != TokenKind::Open(Bracket::Curly))
 }
 
 /// The number of closing brackets on a later line than their opening bracket that are not the first token of this line,

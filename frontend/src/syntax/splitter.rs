@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::advice::{COMMENT_SIGN, foreign_definition, header};
+use super::brackets::Opened;
 use super::build::Builder;
-use super::grammar::Rule;
-use super::repair::Edit;
+use super::grammar::{Rule, find};
+use super::repair::{self, Edit};
 use super::token::{Bracket, Token, TokenKind};
 use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Module};
 use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, SYNTAX};
@@ -30,7 +31,7 @@ const BLOCKS: [(&str, BlockKind, Rule); 12] = [
 ];
 
 /// The names of the blocks.
-pub(crate) fn block_names() -> impl Iterator<Item = &'static str> {
+pub fn block_names() -> impl Iterator<Item = &'static str> {
     BLOCKS.iter().map(|(name, ..)| *name)
 }
 
@@ -117,8 +118,7 @@ impl<'t> Splitter<'t, '_> {
     }
 
     pub(super) fn location(&self, start: usize, end: usize) -> Span {
-        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Span::new(self.builder.file, offset(start), offset(end))
+        Span::of_bytes(self.builder.file, start, end)
     }
 
     pub(super) fn too_many_errors(&self) -> bool {
@@ -164,12 +164,9 @@ impl<'t> Splitter<'t, '_> {
         let text = token.text;
         let from = from_import(self.text, self.tokens.split_at(self.at).1);
         if token.kind == TokenKind::Close(Bracket::Curly) {
-            self.builder.error_with_help(
-                &BRACKET,
-                span,
-                "this `}` has no opening bracket",
-                "remove it, or an extra `}` before it",
-            );
+            let message = "this `}` has no opening bracket";
+            let help = "remove it, or an extra `}` before it";
+            self.builder.error_with_help(&BRACKET, span, message, help);
             self.at += 1;
             return;
         }
@@ -239,8 +236,7 @@ impl<'t> Splitter<'t, '_> {
             self.missing_semicolon(last, "imports end with `;`");
         }
         if imports.is_none() {
-            let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
-            self.skipped += words.count();
+            self.skipped += repair::words(tokens).count();
         }
         module.unread |= imports.is_none();
         module.imports.extend(imports.into_iter().flatten());
@@ -255,36 +251,27 @@ impl<'t> Splitter<'t, '_> {
         let first = self.at;
         let begin = self.peek()?;
         self.at += 1;
-        if begin.text == "public"
-            && self.peek().is_some_and(|t| matches!(t.text, "operator" | "graph"))
-        {
+        if begin.text == "public" && self.peek().is_some_and(|t| matches!(t.text, "operator" | "graph")) {
             self.at += 1;
         }
-        while let Some(token) = self.peek() {
-            if matches!(
-                token.kind,
-                TokenKind::Open(Bracket::Curly) | TokenKind::At | TokenKind::Close(Bracket::Curly)
-            ) || self.begins_definition(token)
-            {
-                break;
-            }
-            self.at += 1;
-        }
+        let (_, rest) = self.tokens.split_at(self.at);
+        let ends = |t: &Token| {
+            let is_outside = matches!(t.kind, TokenKind::Open(Bracket::Curly) | TokenKind::At);
+            is_outside || t.kind == TokenKind::Close(Bracket::Curly) || self.begins_definition(t)
+        };
+        self.at += rest.iter().position(ends).unwrap_or(rest.len());
         let all = self.tokens_since(first);
         let before_parameters = self.parameter_list(all);
         let tokens = before_parameters.unwrap_or(all);
         let header = Statement { tokens, end: End::Cut, broken: false };
         let head = self.read_statement(Rule::header, &header, |builder, pair| {
-            let mut definition = Definition::default();
-            for child in pair.clone().into_inner() {
-                match child.as_rule() {
-                    Rule::kw_public => definition.public = true,
-                    Rule::kw_graph => definition.kind = DefinitionKind::Graph,
-                    Rule::ident => definition.name = builder.ident(&child),
-                    _ => {}
-                }
-            }
-            Some(definition).filter(|definition| !definition.name.name.is_empty())
+            let is_graph = find(pair, Rule::kw_graph).is_some();
+            Some(Definition {
+                public: find(pair, Rule::kw_public).is_some(),
+                kind: if is_graph { DefinitionKind::Graph } else { DefinitionKind::Operator },
+                name: builder.ident(&find(pair, Rule::ident)?),
+                ..Definition::default()
+            })
         });
         let found_name = head.is_some();
         let mut definition = head.unwrap_or_default();
@@ -318,12 +305,9 @@ impl<'t> Splitter<'t, '_> {
             Some(open) if open.kind == TokenKind::At => {
                 let span = self.span(open);
                 if found_name {
-                    self.builder.error_with_help(
-                        &BRACKET,
-                        span,
-                        format!("expected `{{` before the blocks of `{}`", definition.name.name),
-                        "write the blocks of an operator or a graph in braces",
-                    );
+                    let message = format!("expected `{{` before the blocks of `{}`", definition.name.name);
+                    let help = "write the blocks of an operator or a graph in braces";
+                    self.builder.error_with_help(&BRACKET, span, message, help);
                 }
                 self.body(open, definition, false);
             }
@@ -447,12 +431,9 @@ impl<'t> Splitter<'t, '_> {
             && name.start != sign.end
             && !self.edits.iter().any(|e| e.at == sign.end)
         {
-            self.builder.error_with_help(
-                &BLOCK_NAME,
-                self.location(sign.end, name.start),
-                format!("`@` and `{}` are one word", name.text),
-                "remove the text between them",
-            );
+            let message = format!("`@` and `{}` are one word", name.text);
+            let help = "remove the text between them";
+            self.builder.error_with_help(&BLOCK_NAME, self.location(sign.end, name.start), message, help);
         }
         if name.is_some() {
             self.at += 1;
@@ -512,7 +493,7 @@ impl<'t> Splitter<'t, '_> {
             let mut unread = false;
             let statement = self.cut_statement(kind.is_some());
             if kind.is_none() {
-                self.skipped += statement.tokens.iter().filter(|t| t.kind == TokenKind::Word).count();
+                self.skipped += repair::words(statement.tokens).count();
             }
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
                 // In other languages, statements may end with a block in braces.
@@ -586,16 +567,15 @@ impl<'t> Splitter<'t, '_> {
             definition.unread_words = None;
         }
         if let Some(words) = &mut definition.unread_words {
-            let statement_words = statement.tokens.iter().filter(|token| token.kind == TokenKind::Word);
-            words.extend(statement_words.map(|token| token.text.to_string()));
+            words.extend(repair::words(statement.tokens).map(str::to_string));
         }
     }
 
     /// Advances past the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
     fn cut_statement(&mut self, reporting: bool) -> Statement<'t> {
         let first = self.at;
-        let mut open: Vec<&'t Token<'t>> = Vec::new();
-        let mut broken = false;
+        let mut open: Vec<Opened> = Vec::new();
+        let mut error: Option<Diagnostic> = None;
         let end = loop {
             let Some(token) = self.peek() else {
                 break End::Cut;
@@ -603,45 +583,27 @@ impl<'t> Splitter<'t, '_> {
             match token.kind {
                 TokenKind::OpenString => {
                     self.at += 1;
-                    if reporting {
-                        let diagnostic = Diagnostic::error(
-                            &STRING,
-                            self.span(token),
-                            "this string is not closed on its line",
-                        )
-                        .with_help("close it with its opening quote; split a long text into several strings, one after the other");
-                        self.builder.sink.report(diagnostic);
-                        self.swallowed += swallowed_braces(token.text);
-                    }
-                    return Statement { tokens: &[], end: End::BrokenString, broken: true };
+                    break End::BrokenString;
                 }
-                TokenKind::Open(_) => open.push(token),
-                TokenKind::Close(closing) => {
-                    let matching = open.iter().rposition(|t| t.kind == TokenKind::Open(closing));
-                    match matching {
-                        Some(at) => {
-                            for unclosed in open.drain(at..).skip(1) {
-                                broken |= self.unbalanced(reporting && !broken, unclosed, Some(token));
-                            }
-                        }
-                        None if closing == Bracket::Curly => break End::Brace,
-                        None => {
-                            let inner = open.last().copied();
-                            broken |= self.unopened(reporting && !broken, token, inner);
-                        }
+                TokenKind::Open(bracket) => open.push((token, bracket)),
+                TokenKind::Close(closing) => match open.iter().rposition(|(_, opened)| *opened == closing) {
+                    Some(at) => {
+                        error = error.or_else(|| self.unclosed_bracket(open.get(at + 1), Some(token)));
+                        open.truncate(at);
                     }
-                }
-                TokenKind::Semicolon if open.last().is_some_and(|t| self.separates(t)) => {
+                    None if closing == Bracket::Curly => break End::Brace,
+                    None => error = error.or_else(|| Some(self.unopened(token, open.last()))),
+                },
+                TokenKind::Semicolon if open.last().is_some_and(|opened| self.separates(opened)) => {
                     // The message for its first word is sufficient.
                     let is_loop = self.tokens.get(first).is_some_and(|t| self.is_control(t));
-                    broken |= !is_loop && self.separator(reporting && !broken, token);
+                    error = error.or_else(|| (!is_loop).then(|| self.separator(token)));
                 }
                 TokenKind::Semicolon => {
                     // A `;` is allowed only in a block that is part of a statement; other brackets are not closed.
-                    let inner = open.iter().rposition(|t| self.opens_block(t)).map_or(0, |at| at + 1);
-                    for unclosed in open.drain(inner..) {
-                        broken |= self.unbalanced(reporting && !broken, unclosed, Some(token));
-                    }
+                    let inner = open.iter().rposition(|(t, _)| self.opens_block(t)).map_or(0, |at| at + 1);
+                    error = error.or_else(|| self.unclosed_bracket(open.get(inner), Some(token)));
+                    open.truncate(inner);
                     if inner == 0 {
                         break End::Semicolon;
                     }
@@ -652,12 +614,23 @@ impl<'t> Splitter<'t, '_> {
             }
             self.at += 1;
         };
-        for unclosed in open {
-            broken |= self.unbalanced(reporting && !broken, unclosed, self.peek());
+        let mut tokens = self.tokens_since(first);
+        let is_broken = end == End::BrokenString;
+        if is_broken {
+            if let (true, Some((string, _))) = (reporting, tokens.split_last()) {
+                let message = "this string is not closed on its line";
+                let help = "close it with its opening quote; split a long text into several strings, one after the other";
+                self.builder.error_with_help(&STRING, self.span(string), message, help);
+                self.swallowed += swallowed_braces(string.text);
+            }
+            tokens = &[];
+        } else {
+            error = error.or_else(|| self.unclosed_bracket(open.first(), self.peek()));
         }
-        let tokens = self.tokens_since(first);
-        if matches!(end, End::Semicolon | End::Brace) {
-            self.at += 1;
+        self.at += usize::from(matches!(end, End::Semicolon | End::Brace));
+        let broken = is_broken || error.is_some();
+        if let (true, Some(error)) = (reporting, error) {
+            self.builder.sink.report(error);
         }
         Statement { tokens, end, broken }
     }

@@ -8,7 +8,7 @@ use super::grammar::{Pair, Rule};
 use super::repair::Edit;
 use super::splitter::{Deferred, End, Splitter, Statement};
 use super::token::{Token, TokenKind};
-use super::{Failure, SHALLOW, STACK_PER_LEVEL, expectation, nesting, read, too_deep};
+use super::{Failure, SHALLOW, STACK_PER_LEVEL, expectation, nesting, on_stack, read, too_deep};
 use crate::ast::{BlockKind, Definition};
 use crate::diagnostics::codes::NESTING;
 
@@ -166,11 +166,7 @@ impl<'t> Splitter<'t, '_> {
             return run(builder);
         }
         let stack = (builder.limits.nesting + 1).saturating_mul(STACK_PER_LEVEL);
-        let result = std::thread::scope(|scope| {
-            let thread =
-                std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, || run(&mut *builder));
-            thread.ok().and_then(|thread| thread.join().ok())
-        });
+        let result = on_stack(stack, || run(&mut *builder));
         result.unwrap_or_else(|| {
             let span = builder.span_at(0, text.len());
             let message = "there is not enough memory to parse a statement that nests so deep";
@@ -200,26 +196,15 @@ impl<'t> Splitter<'t, '_> {
     /// there are any. The recursion depth is the nesting of blocks.
     fn report_inner(&mut self, tokens: &'t [Token<'t>]) -> bool {
         let errors = self.builder.sink.error_count();
-        // The beginnings of open blocks, and of their current statements, as indices of tokens.
-        let mut depth = 0_usize;
-        let mut inside = None;
-        let mut first = 0;
+        // The depth of the open block's statements, and the index of its current statement's first token.
+        let (mut inside, mut first) = (None, 0);
         for (at, token) in tokens.iter().enumerate() {
             match token.kind {
-                TokenKind::Open(_) => {
-                    depth += 1;
-                    if inside.is_none() && self.opens_block(token) {
-                        inside = Some(depth);
-                        first = at + 1;
-                    }
+                TokenKind::Open(_) if inside.is_none() && self.opens_block(token) => {
+                    (inside, first) = (Some(token.depth + 1), at + 1);
                 }
-                TokenKind::Close(_) => {
-                    if inside == Some(depth) {
-                        inside = None;
-                    }
-                    depth = depth.saturating_sub(1);
-                }
-                TokenKind::Semicolon if inside == Some(depth) => {
+                TokenKind::Close(_) if inside == Some(token.depth + 1) => inside = None,
+                TokenKind::Semicolon if inside == Some(token.depth) => {
                     let Some(statement) = tokens.get(first..at) else {
                         unreachable!("internal compiler error: a statement that ends before it begins")
                     };

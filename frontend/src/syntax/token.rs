@@ -3,16 +3,22 @@
 
 /// The kinds of tokens that the splitter must distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TokenKind {
+pub enum TokenKind {
     /// Letters, digits and `_`, numbers included.
     Word,
+    /// A quoted text.
     String,
     /// A quote that is not closed on its line; it extends to the end of the line.
     OpenString,
+    /// An opening bracket.
     Open(Bracket),
+    /// A closing bracket.
     Close(Bracket),
+    /// `;`
     Semicolon,
+    /// `,`
     Comma,
+    /// `@`
     At,
     /// One operator; adds at most one level to a syntax tree.
     Operator,
@@ -22,15 +28,19 @@ pub(crate) enum TokenKind {
     Comment,
 }
 
+/// The kinds of brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bracket {
+pub enum Bracket {
+    /// `()`
     Round,
+    /// `[]`
     Square,
+    /// `{}`
     Curly,
 }
 
 impl Bracket {
-    pub(crate) fn opening(self) -> &'static str {
+    pub(super) fn opening(self) -> &'static str {
         match self {
             Bracket::Round => "(",
             Bracket::Square => "[",
@@ -38,7 +48,7 @@ impl Bracket {
         }
     }
 
-    pub(crate) fn closing(self) -> &'static str {
+    pub(super) fn closing(self) -> &'static str {
         match self {
             Bracket::Round => ")",
             Bracket::Square => "]",
@@ -47,27 +57,30 @@ impl Bracket {
     }
 }
 
+/// One token, or a comment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token<'t> {
-    pub(crate) kind: TokenKind,
+pub struct Token<'t> {
+    /// The kind of the token.
+    pub kind: TokenKind,
     /// The token's part of the scanned text, or the text that an edit writes in its place.
-    pub(crate) text: &'t str,
-    /// Byte offsets.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    pub text: &'t str,
+    /// The byte offset of its beginning.
+    pub start: usize,
+    /// The byte offset of its end.
+    pub end: usize,
     /// The number of open brackets around the token: the contents of a bracket are the deeper tokens after it.
-    pub(crate) depth: usize,
+    pub depth: usize,
 }
 
 /// All tokens of `text` without whitespace and comments. Linear; never fails.
-pub(crate) fn scan(text: &str) -> Vec<Token<'_>> {
+pub fn scan(text: &str) -> Vec<Token<'_>> {
     let mut tokens = lex(text);
     tokens.retain(|token| token.kind != TokenKind::Comment);
     tokens
 }
 
 /// All tokens and comments of `text`; only whitespace is between them.
-pub(crate) fn lex(text: &str) -> Vec<Token<'_>> {
+pub fn lex(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
@@ -113,6 +126,26 @@ pub(super) fn nest(tokens: &mut [Token]) {
         token.depth = depth;
         depth += usize::from(matches!(token.kind, TokenKind::Open(_)));
     }
+}
+
+/// The index of the innermost bracket that is open after some tokens.
+pub fn enclosing(tokens: &[Token]) -> Option<usize> {
+    let is_open = |t: &Token| matches!(t.kind, TokenKind::Open(_));
+    let depth = tokens.last().map(|t| t.depth + usize::from(is_open(t)))?;
+    tokens.iter().rposition(|t| is_open(t) && t.depth + 1 == depth)
+}
+
+/// The dotted path in `text` with which some tokens end.
+pub fn path<'t>(text: &'t str, tokens: &[Token]) -> Option<&'t str> {
+    let (last, mut before) = tokens.split_last().filter(|(last, _)| last.kind == TokenKind::Word)?;
+    let mut start = last.start;
+    while let [rest @ .., word, point] = before
+        && text.get(word.start..start).is_some_and(|path| path == format!("{}.", word.text))
+        && (word.kind, point.text) == (TokenKind::Word, ".")
+    {
+        (before, start) = (rest, word.start);
+    }
+    text.get(start..last.end)
 }
 
 fn is_word(c: char) -> bool {

@@ -4,7 +4,8 @@
 use super::super::grammar::{Pair, Rule, all, find};
 use super::Builder;
 use crate::ast::{
-    AssertedValue, Assertion, AttributeAssignment, Expr, ExprKind, Ident, Import, Quantization, StringLiteral, Using,
+    AssertedValue, Assertion, AttributeAssignment, Expr, ExprKind, Ident, Import, Quantization,
+    StringLiteral, Using,
 };
 
 impl Builder<'_> {
@@ -37,12 +38,9 @@ impl Builder<'_> {
         let message = message.or_else(|| take_message(&mut condition));
         let span = self.span(pair);
         if let (None, Some(first)) = (&message, values.first()) {
-            self.error_with_help(
-                &crate::diagnostics::codes::SYNTAX,
-                first.value.span,
-                "values to print follow a message, and there is none",
-                "write `condition: \"message\", value, …;`",
-            );
+            let message = "values to print follow a message, and there is none";
+            let help = "write `condition: \"message\", value, …;`";
+            self.error_with_help(&crate::diagnostics::codes::SYNTAX, first.value.span, message, help);
             // The expression in the position of the condition may be anything.
             condition = self.error_expr(span);
         }
@@ -68,12 +66,12 @@ impl Builder<'_> {
     /// The attributes of an invocation or a quantization.
     pub(super) fn attributes(&mut self, pair: &Pair) -> Vec<AttributeAssignment> {
         let Some(pair) = find(pair, Rule::attributes) else { return Vec::new() };
-        let attributes = all(&pair, Rule::attribute).map(|pair| AttributeAssignment {
+        let assignments = all(&pair, Rule::attribute).map(|pair| AttributeAssignment {
             name: self.first_ident(&pair),
             value: self.first_expr(&pair),
             span: self.span(&pair),
         });
-        let attributes = attributes.collect();
+        let attributes = assignments.collect();
         if let Some(comma) = find(&pair, Rule::attributes_comma) {
             let span = self.span(&comma);
             self.mark_khronos(span, ",}");

@@ -2,7 +2,7 @@
 //! Compositions and control flow (2.10).
 
 use super::super::grammar::{Pair, Rule, all, find};
-use super::super::token::{TokenKind, scan};
+use super::super::token::{Token, TokenKind, scan};
 use super::Builder;
 use crate::ast::{
     Argument, Block, Branching, Carried, Component, ComponentValue, Invocation, IterationCount, Loop, Path,
@@ -94,26 +94,23 @@ impl Builder<'_> {
     fn report_open_type_list(&mut self, pair: &Pair) -> bool {
         let text = pair.as_str();
         let tokens = scan(text);
-        let word = |at: usize| tokens.get(at).map_or("", |t| t.text);
-        let is_word = |at: usize| tokens.get(at).is_some_and(|t| t.kind == TokenKind::Word);
-        let mut at = 0;
-        while is_word(at) && word(at + 1) == "." && is_word(at + 2) {
-            at += 2;
-        }
-        let is_open = word(at + 1) == "<" && is_word(at + 2) && word(at + 3) == "(";
-        let is_property = at == 2 && matches!(word(2), "shape" | "rank" | "size");
-        let (Some(operator), Some(first), Some(ty)) = (tokens.get(at), tokens.first(), tokens.get(at + 2))
-        else {
-            return false;
-        };
-        if at == 0 || !is_open || is_property {
+        let (callee, rest) =
+            tokens.split_at(tokens.iter().position(|t| t.text == "<").unwrap_or(tokens.len()));
+        let ([first, _, .., last], [_, ty, round, ..]) = (callee, rest) else { return false };
+        let is_word = |t: &Token| t.kind == TokenKind::Word;
+        let is_path = callee.chunks(2).all(|part| match part {
+            [name, dot] => is_word(name) && dot.text == ".",
+            _ => part.iter().all(is_word),
+        });
+        let is_property = callee.len() == 3 && matches!(last.text, "shape" | "rank" | "size");
+        if !is_path || callee.len() % 2 == 0 || is_property || !is_word(ty) || round.text != "(" {
             return false;
         }
-        let Some(path) = text.get(first.start..operator.end) else { return false };
+        let Some(path) = text.get(first.start..last.end) else { return false };
         let start = pair.as_span().start();
         let behind = self.span_at(start + ty.end, start + ty.end);
-        let location = self.span_at(start + first.start, start + operator.end);
-        let ty = word(at + 2);
+        let location = self.span_at(start + first.start, start + last.end);
+        let ty = ty.text;
         self.sink.report(open_type_list(behind, (location, path), ty));
         true
     }
@@ -145,12 +142,9 @@ impl Builder<'_> {
             }
         }
         if block.yield_span.is_none() {
-            self.error_with_help(
-                &YIELD,
-                span,
-                "this block has no `yield`",
-                "end it with `yield` and the tensors that are its results: `yield a, b;`",
-            );
+            let message = "this block has no `yield`";
+            let help = "end it with `yield` and the tensors that are its results: `yield a, b;`";
+            self.error_with_help(&YIELD, span, message, help);
         }
         block
     }
@@ -208,12 +202,9 @@ impl Builder<'_> {
                     if !in_body {
                         parsed.before = condition;
                     } else if parsed.before.is_some() {
-                        self.error_with_help(
-                            &SYNTAX,
-                            self.span(&child),
-                            "this loop has two conditions",
-                            "keep `while` either before `do` or after the body",
-                        );
+                        let message = "this loop has two conditions";
+                        let help = "keep `while` either before `do` or after the body";
+                        self.error_with_help(&SYNTAX, self.span(&child), message, help);
                     } else {
                         parsed.after = condition;
                     }

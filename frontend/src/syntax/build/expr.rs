@@ -30,50 +30,63 @@ enum Link<'t> {
     Fold { op: FoldOp, cumulative: bool, end: Span },
 }
 
-fn infix(text: &str) -> Option<(Infix, u8)> {
-    use BinaryOp::*;
-    let (op, binding) = match text {
-        "=>" => (Implies, 1),
-        "&&" => (And, 2),
-        "||" => (Or, 2),
-        "^" => (Xor, 2),
-        "<" => (Lt, 3),
-        "<=" => (Le, 3),
-        ">" => (Gt, 3),
-        ">=" => (Ge, 3),
-        "==" => (Eq, 3),
-        "!=" => (Ne, 3),
-        "is" => return Some((Infix::Is, 3)),
-        "in" => return Some((Infix::In, 3)),
-        "<<" | "<?" => (Min, 4),
-        ">>" | ">?" => (Max, 4),
-        "+" => (Add, 5),
-        "-" => (Sub, 5),
-        "*" => (Mul, 6),
-        "/" => (Div, 6),
-        "\\" => (CeilDiv, 6),
-        "%" => (Mod, 6),
-        "**" => (Pow, POWER),
-        _ => return None,
-    };
-    Some((Infix::Binary(op), binding))
+/// The precedence of an infix operator or a fold.
+pub(crate) fn precedence(op: &str) -> u8 {
+    match op {
+        "=>" => 1,
+        "&&" | "||" | "^" => 2,
+        "<<" | ">>" | "<?" | ">?" => 4,
+        "+" | "-" => 5,
+        "*" | "/" | "\\" | "%" => 6,
+        "**" => POWER,
+        _ => 3,
+    }
 }
 
-fn fold_op(text: &str) -> Option<(FoldOp, u8)> {
+fn infix(text: &str) -> Option<Infix> {
+    use BinaryOp::*;
+    Some(Infix::Binary(match text {
+        "=>" => Implies,
+        "&&" => And,
+        "||" => Or,
+        "^" => Xor,
+        "<" => Lt,
+        "<=" => Le,
+        ">" => Gt,
+        ">=" => Ge,
+        "==" => Eq,
+        "!=" => Ne,
+        "is" => return Some(Infix::Is),
+        "in" => return Some(Infix::In),
+        "<<" | "<?" => Min,
+        ">>" | ">?" => Max,
+        "+" => Add,
+        "-" => Sub,
+        "*" => Mul,
+        "/" => Div,
+        "\\" => CeilDiv,
+        "%" => Mod,
+        "**" => Pow,
+        _ => return None,
+    }))
+}
+
+fn fold_op(text: &str) -> Option<FoldOp> {
+    use FoldOp::*;
     Some(match text {
-        "&&" => (FoldOp::And, 2),
-        "||" => (FoldOp::Or, 2),
-        "<" => (FoldOp::Lt, 3),
-        "<=" => (FoldOp::Le, 3),
-        ">" => (FoldOp::Gt, 3),
-        ">=" => (FoldOp::Ge, 3),
-        "==" => (FoldOp::Eq, 3),
-        "!=" => (FoldOp::Ne, 3),
-        ":=" => (FoldOp::Uniform, 3),
-        "<<" | "<?" => (FoldOp::Min, 4),
-        ">>" | ">?" => (FoldOp::Max, 4),
-        "+" => (FoldOp::Add, 5),
-        "*" => (FoldOp::Mul, 6),
+        "&&" => And,
+        "||" => Or,
+        "<" => Lt,
+        "<=" => Le,
+        ">" => Gt,
+        ">=" => Ge,
+        "==" => Eq,
+        "!=" => Ne,
+        ":=" => Uniform,
+        "<<" | "<?" => Min,
+        ">>" | ">?" => Max,
+        "+" => Add,
+        "*" => Mul,
         _ => return None,
     })
 }
@@ -143,8 +156,8 @@ impl Builder<'_> {
                 Rule::fold => links.push(self.fold(&next)),
                 Rule::infix => {
                     self.mark_infix(&next);
-                    if let (Some((op, binding)), Some(operand)) = (infix(next.as_str()), inner.next()) {
-                        links.push((Link::Infix(op, operand), binding));
+                    if let (Some(op), Some(operand)) = (infix(next.as_str()), inner.next()) {
+                        links.push((Link::Infix(op, operand), precedence(next.as_str())));
                     }
                 }
                 _ => {}
@@ -168,20 +181,17 @@ impl Builder<'_> {
         op.iter().for_each(|op| self.mark_infix(op));
         let text = op.map_or("", |op| op.as_str());
         let mut cumulative = find(pair, Rule::ellipsis).is_some();
-        let (op, binding) = fold_op(text).unwrap_or((FoldOp::Add, 5));
+        let Some(op) = fold_op(text) else { unreachable!("internal compiler error: the fold `{text}`") };
         let end = self.span(pair);
         if cumulative
             && !matches!(op, FoldOp::Add | FoldOp::Mul | FoldOp::And | FoldOp::Or | FoldOp::Min | FoldOp::Max)
         {
-            self.error_with_help(
-                &SYNTAX,
-                end,
-                format!("`{text}` has no cumulative fold"),
-                format!("write two dots for a plain fold: `{text} ..`"),
-            );
+            let message = format!("`{text}` has no cumulative fold");
+            let help = format!("write two dots for a plain fold: `{text} ..`");
+            self.error_with_help(&SYNTAX, end, message, help);
             cumulative = false;
         }
-        (Link::Fold { op, cumulative, end }, binding)
+        (Link::Fold { op, cumulative, end }, precedence(text))
     }
 
     /// Precedence climbing: consumes the links of at least the precedence `least`. All levels are left-associative.
@@ -287,12 +297,9 @@ impl Builder<'_> {
                     }
                 }
                 _ => {
-                    self.error_with_help(
-                        &SYNTAX,
-                        span,
-                        "`<-` replaces items of a pack, so it needs exactly one index before it",
-                        "for a comparison with a negative number, write `< -` with a blank",
-                    );
+                    let message = "`<-` replaces items of a pack, so it needs exactly one index before it";
+                    let help = "for a comparison with a negative number, write `< -` with a blank";
+                    self.error_with_help(&SYNTAX, span, message, help);
                     self.error_expr(span)
                 }
             };
@@ -435,12 +442,9 @@ impl Builder<'_> {
                 }
             }
             (Some(_), false) => {
-                self.error_with_help(
-                    &SYNTAX,
-                    span,
-                    format!("`{}` is invoked inside an expression", target.name),
-                    invocation_advice(&target.name),
-                );
+                let message = format!("`{}` is invoked inside an expression", target.name);
+                let help = invocation_advice(&target.name);
+                self.error_with_help(&SYNTAX, span, message, help);
                 ExprKind::Error
             }
         }
@@ -463,12 +467,9 @@ impl Builder<'_> {
         match (property, names.next()) {
             (Some(property), None) => ExprKind::Property { base, property },
             _ => {
-                self.error_with_help(
-                    &SYNTAX,
-                    span,
-                    format!("`{}` has no property that an expression can use", base.name),
-                    "there are `.shape`, `.rank` and `.size`; scoped names of tensors occur in @quantize only, and operators of a module are invoked in separate statements",
-                );
+                let message = format!("`{}` has no property that an expression can use", base.name);
+                let help = "there are `.shape`, `.rank` and `.size`; scoped names of tensors occur in @quantize only, and operators of a module are invoked in separate statements";
+                self.error_with_help(&SYNTAX, span, message, help);
                 ExprKind::Error
             }
         }

@@ -72,12 +72,9 @@ impl Builder<'_> {
             match (subscripts.pop(), subscripts.is_empty(), comma) {
                 (Some(Subscript::Expr(expr)), true, false) => expr,
                 _ => {
-                    self.error_with_help(
-                        &SYNTAX,
-                        location,
-                        "the first of two brackets picks one item of a pack",
-                        "write one index in it: `ys[k][i,j]`",
-                    );
+                    let message = "the first of two brackets picks one item of a pack";
+                    let help = "write one index in it: `ys[k][i,j]`";
+                    self.error_with_help(&SYNTAX, location, message, help);
                     self.error_expr(location)
                 }
             }

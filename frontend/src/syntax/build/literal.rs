@@ -26,12 +26,9 @@ impl Builder<'_> {
             },
             rule => {
                 if rule == Rule::glued_int {
-                    self.error_with_help(
-                        &NUMBER,
-                        span,
-                        format!("`{text}..` could be read as the real number `{text}.`"),
-                        format!("put a blank between them: `{text} ..`"),
-                    );
+                    let message = format!("`{text}..` could be read as the real number `{text}.`");
+                    let help = format!("put a blank between them: `{text} ..`");
+                    self.error_with_help(&NUMBER, span, message, help);
                     return ExprKind::Error;
                 }
                 text.parse().map_or_else(
@@ -101,22 +98,16 @@ impl Builder<'_> {
                         at = end + 1;
                     }
                     None => {
-                        self.error_with_help(
-                            &STRING,
-                            self.span_at(location, location + 1),
-                            "this `{` is not closed in its string",
-                            "a brace that is text is written `\\{`",
-                        );
+                        let message = "this `{` is not closed in its string";
+                        let help = "a brace that is text is written `\\{`";
+                        self.error_with_help(&STRING, self.span_at(location, location + 1), message, help);
                         return;
                     }
                 },
                 '}' => {
-                    self.error_with_help(
-                        &STRING,
-                        self.span_at(location, location + 1),
-                        "this `}` has no opening bracket",
-                        "a brace that is text is written `\\}`",
-                    );
+                    let message = "this `}` has no opening bracket";
+                    let help = "a brace that is text is written `\\}`";
+                    self.error_with_help(&STRING, self.span_at(location, location + 1), message, help);
                     at += 1;
                 }
                 other => {
