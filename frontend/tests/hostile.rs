@@ -223,6 +223,7 @@ fn slips_are_looked_for_within_bounds() {
     for text in [
         format!("{}{}", "a{".repeat(50_000), ";".repeat(50_000)),
         graph("a{".repeat(50_000) + &";".repeat(50_000)),
+        graph("[".repeat(50_000) + &")".repeat(50_000)),
         graph("y = f{k=1(x); ".repeat(20_000)),
         graph("y = f(x)); ".repeat(20_000)),
         "operator o { @using { a = (1; } ".repeat(5_000),

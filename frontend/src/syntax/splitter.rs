@@ -575,6 +575,8 @@ impl<'t> Splitter<'t, '_> {
     fn cut_statement(&mut self, reporting: bool) -> Statement<'t> {
         let first = self.at;
         let mut open: Vec<Opened> = Vec::new();
+        // Kinds without an open bracket: these are searched once, so that many unmatched brackets take linear time.
+        let mut absent: Vec<Bracket> = Vec::new();
         let mut error: Option<Diagnostic> = None;
         let end = loop {
             let Some(token) = self.peek() else {
@@ -585,14 +587,23 @@ impl<'t> Splitter<'t, '_> {
                     self.at += 1;
                     break End::BrokenString;
                 }
-                TokenKind::Open(bracket) => open.push((token, bracket)),
+                TokenKind::Open(bracket) => {
+                    open.push((token, bracket));
+                    absent.retain(|closing| *closing != bracket);
+                }
+                TokenKind::Close(closing) if absent.contains(&closing) => {
+                    error = error.or_else(|| Some(self.unopened(token, open.last())));
+                }
                 TokenKind::Close(closing) => match open.iter().rposition(|(_, opened)| *opened == closing) {
                     Some(at) => {
                         error = error.or_else(|| self.unclosed_bracket(open.get(at + 1), Some(token)));
                         open.truncate(at);
                     }
                     None if closing == Bracket::Curly => break End::Brace,
-                    None => error = error.or_else(|| Some(self.unopened(token, open.last()))),
+                    None => {
+                        absent.push(closing);
+                        continue;
+                    }
                 },
                 TokenKind::Semicolon if open.last().is_some_and(|opened| self.separates(opened)) => {
                     // The message for its first word is sufficient.
