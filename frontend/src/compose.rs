@@ -79,6 +79,7 @@ pub fn compose(
     limits: &Limits,
     sink: &mut Sink,
 ) -> Option<Model> {
+    let limits = &limits.metered(program, sink.work);
     let composed = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         let work = || composer::Composer::new(program, limits, options, &mut *sink).graph();
@@ -95,6 +96,14 @@ pub fn compose(
         ));
         None
     });
+    sink.work = limits.meter.spent();
+    if limits.meter.is_exhausted() {
+        if let Some(span) = limits.meter.unreported() {
+            let exhausted = Diagnostic::error(&LIMIT_EXCEEDED, span, limits.exhausted_message());
+            sink.report(exhausted.with_help(limits.exhausted_help()));
+        }
+        return None;
+    }
     if let Some(model) = &composed {
         let misfits = model
             .misfits()

@@ -177,6 +177,8 @@ impl Diagnostic {
 #[derive(Debug, Default)]
 pub struct Sink {
     diagnostics: Vec<Diagnostic>,
+    /// The work of the compositions that report here.
+    pub(crate) work: u64,
 }
 
 impl Sink {
@@ -202,6 +204,11 @@ impl Sink {
     pub fn closest<'a>(&self, name: &str, known: impl FnOnce() -> Vec<&'a str>) -> Option<&'a str> {
         const MAX_DIAGNOSTICS: usize = 100;
         if self.diagnostics.len() < MAX_DIAGNOSTICS { closest(name, known()) } else { None }
+    }
+
+    /// The work of the compositions that report here, in the steps of the limit `work`.
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// Whether an error was reported.

@@ -18,6 +18,7 @@ pub mod format;
 pub mod library;
 mod library_operators;
 pub mod limits;
+pub mod meter;
 pub mod model;
 pub mod program;
 pub mod source;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Limits on the resources of a document; exceeding one is a diagnostic, never a crash or a hang.
 
+use crate::meter::Meter;
+
 /// A limit as the command line presents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
@@ -30,11 +32,13 @@ macro_rules! limits {
         #[derive(Clone, Debug)]
         pub struct Limits {
             $($(#[doc = $summary])* pub $name: $type,)*
+            /// The work so far.
+            pub meter: Meter,
         }
 
         impl Default for Limits {
             fn default() -> Self {
-                Limits { $($name: $default,)* }
+                Limits { $($name: $default,)* meter: Meter::default() }
             }
         }
 
@@ -109,6 +113,8 @@ limits! {
     loop_steps: u64 = 1 << 22, at most 1 << 62;
     /// Dimensions of one tensor.
     rank: usize = 64, at most 1024;
+    /// Steps of composing all graphs of one command: expressions, items, elements, proofs; more for long documents.
+    work: u64 = 1 << 26, at most 1 << 56;
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ use crate::eval::runtime::literal_bool;
 use crate::eval::stop::{EvalResult, stop};
 use crate::eval::sum::Sum;
 use crate::eval::{Accessed, Demand, runtime};
+use crate::limits::Limits;
 use crate::model::{Expr, Extent, Formula, MessagePart, Value, ValueId};
 use crate::source::Span;
 use skript_semantics::{ScalarKind, ScalarOp};
@@ -58,7 +59,7 @@ pub(crate) fn examine(
     formula: &Formula,
     values: &[Value],
     tested: &[Sum],
-    spans: &Spans,
+    (spans, limits): (&Spans, &Limits),
 ) -> EvalResult<Tests> {
     if formula.indices.iter().any(|i| i.extent.bound() == 0) {
         // Nothing is executed over an empty domain, so no access is out of bounds.
@@ -80,7 +81,9 @@ pub(crate) fn examine(
         tests: Tests::default(),
     };
     for access in &accesses {
+        let before = work.total() + examination.points.spent();
         examination.access(access)?;
+        limits.charge(work.total() + examination.points.spent() - before, examination.span(access))?;
     }
     Ok(examination.tests)
 }

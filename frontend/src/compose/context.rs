@@ -127,8 +127,20 @@ impl<'p, 's> Context<'p, 's> {
                 }
                 self.report(diagnostic)
             }
+            Stop::Exhausted => {
+                if let Some(span) = self.limits.meter.unreported() {
+                    let diagnostic = Diagnostic::error(&LIMIT_EXCEEDED, span, self.limits.exhausted_message());
+                    self.report(diagnostic.with_help(self.limits.exhausted_help()));
+                }
+                Reported
+            }
             Stop::Unroll(_) | Stop::Poison => Reported,
         }
+    }
+
+    /// Charges work before it is done.
+    pub(crate) fn charge(&mut self, work: usize, span: Span) -> Composed<()> {
+        self.limits.charge(work, span).map_err(|stop| self.failed(stop))
     }
 
     /// Evaluates a compile-time expression that may contain tensors.

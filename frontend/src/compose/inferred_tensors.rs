@@ -27,6 +27,7 @@ pub fn inferred_tensors(program: &mut Program, errors: &[Span], limits: &Limits)
     let composed = std::thread::scope(|scope| {
         let compose = || {
             let mut sink = Sink::default();
+            let limits = &limits.metered(program, 0);
             let options = ComposeOptions::default();
             let mut composer = Composer::new(program, limits, &options, &mut sink);
             composer.known = Some(&mut known);

@@ -24,6 +24,9 @@ use crate::source::{FileId, Span};
 use skript_semantics::{ScalarKind, ScalarOp};
 use std::rc::Rc;
 
+/// The work for one item of a pack.
+pub(super) const WORK_PER_ITEM: usize = 2;
+
 impl<'a> Evaluator<'a> {
     pub(crate) fn type_named(&self, name: &Ident) -> EvalResult<TypeName> {
         match TypeName::concrete(&name.name).or_else(|| self.types.get(&name.name).copied()) {
@@ -33,6 +36,18 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(crate) fn eval(&mut self, expr: &Expr) -> EvalResult<Value> {
+        self.limits.charge(1, expr.span)?;
+        let value = self.value_of(expr)?;
+        match (&expr.kind, &value) {
+            (ExprKind::Name(_), _) => {}
+            // The limit `pack_length` bounds the work of one expression.
+            (_, Value::Pack(pack)) => self.limits.charge(WORK_PER_ITEM * pack.len(), expr.span)?,
+            _ => {}
+        }
+        Ok(value)
+    }
+
+    fn value_of(&mut self, expr: &Expr) -> EvalResult<Value> {
         match &expr.kind {
             ExprKind::Int(value) => Ok(Value::int(*value)),
             ExprKind::Real(value) => Ok(Value::Atom(Atom::Real(*value))),
@@ -178,6 +193,7 @@ impl<'a> Evaluator<'a> {
     fn string(&mut self, literal: &StringLiteral) -> EvalResult<Value> {
         let mut text = String::new();
         for piece in &literal.pieces {
+            self.limits.charge_bytes(text.len(), literal.span)?;
             match piece {
                 StringPiece::Text(t) => text.push_str(t),
                 StringPiece::Format(expr) => {

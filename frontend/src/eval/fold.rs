@@ -7,6 +7,7 @@ use crate::eval::broadcast::stands_for_a_pack;
 use crate::eval::conditions::demand;
 use crate::eval::demand::{Demand, Position, Subject};
 use crate::eval::evaluator::Evaluator;
+use crate::eval::expression::WORK_PER_ITEM;
 use crate::eval::ranges::decided;
 use crate::eval::runtime;
 use crate::eval::series::fold::{fold_series, in_series};
@@ -83,6 +84,7 @@ impl Evaluator<'_> {
             }
             Value::Atom(atom) => return stands_for_a_pack(atom, span),
         };
+        self.limits.charge(WORK_PER_ITEM * pack.len(), span)?;
         let Some(scalar) = accumulation(op) else {
             return match op {
                 FoldOp::Uniform => Ok(pack.uniform().map_or(Value::Null, Value::Atom)),
@@ -184,6 +186,7 @@ impl Evaluator<'_> {
             return self.map(item, |this, item| in_series(this, &item, series, span));
         }
         let pack = pack.atoms();
+        self.limits.charge(WORK_PER_ITEM * pack.len(), span)?;
         let known: FxHashSet<Key> = pack.iter().filter_map(Key::new).collect();
         let open: Vec<&Atom> = pack.iter().filter(|a| Key::new(a).is_none()).collect();
         let all: Vec<&Atom> = pack.iter().collect();

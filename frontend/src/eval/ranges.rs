@@ -38,25 +38,51 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The remaining budget for one question. Locals that use each other twice form trees of exponential size: beyond the
-/// budget nothing is known.
-pub(crate) struct Work(Cell<usize>);
+/// The remaining budget for one question, and the work for all questions. Locals that use each other twice form trees of
+/// exponential size, and facts about terms of facts as well: beyond the budget nothing is known.
+pub(crate) struct Work {
+    locals: Cell<usize>,
+    intervals: Cell<usize>,
+    total: Cell<usize>,
+}
 
 /// The maximum number of local values that one question may visit.
-const MAX_STEPS: usize = 1 << 6;
+const MAX_LOCALS: usize = 1 << 6;
+
+/// The maximum number of terms that one question may visit, and all questions together.
+const MAX_TERMS: usize = 1 << 18;
+const MAX_TOTAL: usize = 1 << 22;
 
 impl Default for Work {
     fn default() -> Self {
-        Work(Cell::new(MAX_STEPS))
+        Work { locals: Cell::new(MAX_LOCALS), intervals: Cell::new(MAX_TERMS), total: Cell::new(0) }
     }
 }
 
 impl Work {
-    /// Spends steps; returns whether the budget allows them.
-    pub(crate) fn spend(&self, steps: usize) -> bool {
-        let left = self.0.get();
-        self.0.set(left.saturating_sub(steps));
-        steps <= left
+    fn restart(&self) {
+        self.locals.set(MAX_LOCALS);
+        self.intervals.set(MAX_TERMS);
+    }
+
+    /// Visits local values; returns whether the budget allows it.
+    pub(crate) fn spend(&self, locals: usize) -> bool {
+        let left = self.locals.get();
+        self.locals.set(left.saturating_sub(locals));
+        locals <= left
+    }
+
+    /// Visits terms; returns whether the budget allows it.
+    fn visit(&self, terms: usize) -> bool {
+        self.total.set(self.total.get().saturating_add(terms));
+        let left = self.intervals.get();
+        self.intervals.set(left.saturating_sub(terms));
+        terms <= left && self.total.get() <= MAX_TOTAL
+    }
+
+    /// The number of terms that all questions visited.
+    pub(crate) fn total(&self) -> usize {
+        self.total.get()
     }
 }
 
@@ -140,7 +166,7 @@ impl<'a> Known<'a> {
         facts: &'a [Sum],
         work: &'a Work,
     ) -> Self {
-        work.0.set(MAX_STEPS);
+        work.restart();
         let facts = Facts { inner: facts, outer: None };
         Known { indices, locals, facts, tensors: &[], depth: 0, work }
     }
@@ -202,6 +228,9 @@ impl Known<'_> {
 
     /// All ints if the sum may wrap around.
     fn plain(&self, sum: &Sum) -> Interval {
+        if !self.work.visit(1 + sum.terms().count()) {
+            return Interval::ALL;
+        }
         sum.interval(|term| self.term(term)).unwrap_or(Interval::ALL)
     }
 

@@ -47,6 +47,11 @@ impl Scope {
         self.frames.push(FxHashMap::default());
     }
 
+    /// The number of names.
+    pub(crate) fn size(&self) -> usize {
+        self.frames.iter().map(FxHashMap::len).sum()
+    }
+
     pub(crate) fn depth(&self) -> usize {
         self.frames.len()
     }

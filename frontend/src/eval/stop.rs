@@ -11,6 +11,8 @@ pub(crate) enum Stop {
     Error(Box<EvalError>),
     /// The formula must be unrolled over this index variable first.
     Unroll(usize),
+    /// The limit `work` is exhausted; [`Limits`](crate::limits::Limits) have the location.
+    Exhausted,
     /// The value depends on a value with a reported error.
     Poison,
 }

@@ -11,6 +11,7 @@ use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, exten
 use crate::eval::runtime::literal_bool;
 use crate::eval::stop::EvalResult;
 use crate::eval::sum::Sum;
+use crate::limits::Limits;
 use crate::eval::{Demand, Position, Subject, runtime};
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
@@ -36,7 +37,7 @@ pub(crate) fn secure(
     function: &Function,
     (beside, positions): (&[PackExtents], &[Position]),
     spans: &Spans,
-    counts: bool,
+    (counts, limits): (bool, &Limits),
 ) -> EvalResult<Secured> {
     let values = &function.values;
     let mut tested = Vec::new();
@@ -48,9 +49,10 @@ pub(crate) fn secure(
         collect_facts(&equal, true, &mut tested);
     }
     let written = formula.clone();
-    let is_proven = make_safe(formula, values);
+    let work = Work::default();
+    let is_proven = make_safe(formula, values, &work);
     let Tests { mut demands, mut searches, inside } =
-        if is_proven { Tests::default() } else { examine(&written, values, &tested, spans)? };
+        if is_proven { Tests::default() } else { examine(&written, values, &tested, (spans, limits))? };
     if counts {
         let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
         let outputs: Vec<ValueId> = outputs.copied().collect();
@@ -58,15 +60,14 @@ pub(crate) fn secure(
     } else if !inside.is_empty() {
         *formula = written.clone();
         record(formula, values, inside);
-        make_safe(formula, values);
+        make_safe(formula, values, &work);
     }
     for search in &mut searches {
-        make_safe(search, values);
+        make_safe(search, values, &work);
     }
     // A formula without steps accesses no item.
     let empty = written.indices.iter().any(|i| i.extent.bound() == 0);
     if written.predicate.is_none() && !empty {
-        let work = Work::default();
         let loops = Loops { indices: &written.indices, facts: &tested, work: &work };
         for demand in positions.iter().filter_map(|p| item(&loops, p)) {
             if !demands.contains(&demand) {
@@ -74,11 +75,12 @@ pub(crate) fn secure(
             }
         }
     }
+    limits.charge(work.total(), formula.span)?;
     Ok(Secured { demands, searches })
 }
 
 /// Clamps and guards unproven accesses; returns whether all accesses are proven in bounds.
-fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
+fn make_safe(formula: &mut Formula, values: &[Value], work: &Work) -> bool {
     let indices = std::mem::take(&mut formula.indices);
     let mut locals: Vec<FormulaLocal> = Vec::new();
     let mut pass = Pass {
@@ -86,7 +88,7 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
         indices: &indices,
         predicate: formula.predicate.clone(),
         always: Vec::new(),
-        work: Work::default(),
+        work,
         is_proven: true,
     };
     let mut facts = box_facts(&indices);
@@ -191,7 +193,7 @@ struct Pass<'a> {
     predicate: Option<Expr>,
     /// The facts of the loops.
     always: Vec<Sum>,
-    work: Work,
+    work: &'a Work,
     /// Whether everything so far is in bounds as written.
     is_proven: bool,
 }
@@ -363,7 +365,7 @@ impl<'a> Pass<'a> {
     }
 
     fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Sum]) -> Known<'b> {
-        Known::new((self.indices, locals), facts, &self.work)
+        Known::new((self.indices, locals), facts, self.work)
     }
 
     /// The index if it is in range, else the nearest valid index.

@@ -87,6 +87,11 @@ impl Points {
         }
     }
 
+    /// The number of evaluated expressions.
+    pub(super) fn spent(&self) -> usize {
+        MAX_EVALUATIONS - self.0.get()
+    }
+
     fn spend(&self, evaluations: usize) -> Option<()> {
         self.0.set(self.0.get().checked_sub(evaluations)?);
         Some(())

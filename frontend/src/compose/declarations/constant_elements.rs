@@ -33,6 +33,9 @@ pub(crate) fn known_while_composing(declaration: &Declaration, value: &Value) ->
     )
 }
 
+/// The number of operations on scalars that are as much work as one step of an evaluation.
+const POINT_STEPS_PER_WORK: usize = 4;
+
 /// Evaluates a constant's value at every point of its index symbols, row-major.
 pub(crate) fn computed_elements(
     builder: &Builder,
@@ -84,6 +87,10 @@ pub(crate) fn computed_elements(
     };
     let elements = Elements { builder, value: default, symbols, limits };
     let closed = elements.closed_form(&extents);
+    if let Some(closed) = &closed {
+        let steps = total.saturating_mul(closed.size());
+        limits.charge(steps / POINT_STEPS_PER_WORK, default.span)?;
+    }
     let mut scope = builder.scope.clone();
     scope.push();
     let mut scalars = Vec::with_capacity(total);

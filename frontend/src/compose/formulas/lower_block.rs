@@ -299,6 +299,11 @@ fn expand_formula(
 /// multiply their number.
 const MAX_FORMULAS: i64 = 4;
 
+/// The work of an attempt beside its expressions.
+const ATTEMPT_WORK: usize = 64;
+/// The work for a bound, beside its expression and the indices before it.
+const BOUND_WORK: usize = 4;
+
 struct Attempt<'a, 'p, 's> {
     context: &'a Context<'p, 's>,
     builder: &'a Builder<'p>,
@@ -377,9 +382,11 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     /// The indices and local values of the formula, as names of a scope.
     fn loops(&mut self, scope: &Scope, fixed: &[Fixed]) -> EvalResult<(Scope, FormulaState)> {
         let lowering = self.lowering;
+        self.context.limits.charge(ATTEMPT_WORK + scope.size(), lowering.span)?;
         let mut scope = scope.clone();
         scope.push();
         for (position, bound) in lowering.bounds.iter().enumerate() {
+            self.context.limits.charge(BOUND_WORK + self.indices.len(), bound.span)?;
             let value = self.evaluator(&scope, FormulaState::default()).eval(&bound.bound)?;
             let packed = matches!(value, Value::Pack(_));
             if value.is_null() {
@@ -651,7 +658,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let beside = (self.beside.as_slice(), state.positions.as_slice());
         let spans =
             Spans { accessed: &state.accessed, target: lowering.target.span, value: lowering.value.span };
-        let secured = secure(&mut formula, function, beside, &spans, self.counts)?;
+        let secured = secure(&mut formula, function, beside, &spans, (self.counts, self.context.limits))?;
         secured.demands.into_iter().for_each(|d| self.demands.push(d));
         self.searches.extend(secured.searches);
         Ok(formula)
