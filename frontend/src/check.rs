@@ -41,7 +41,7 @@ mod suggestions;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use calls::{is_called, is_sound};
+pub use calls::{Soundness, called};
 
 use crate::diagnostics::Sink;
 use crate::program::Program;

@@ -126,21 +126,27 @@ impl Diagnostic {
 
     /// Adds a secondary location with its text.
     pub fn with_label_at(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label { span, text: shortened(text.into()) });
         self
     }
 
-    /// Adds another location of the same error, up to a maximum.
+    /// The maximum number of secondary locations that are written for people.
+    pub const MAX_LABELS: usize = 8;
+
+    /// Adds another location of the same error.
     pub(crate) fn and_at(&mut self, span: Span) {
-        const MAX_LABELS: usize = 8;
-        if self.labels.len() < MAX_LABELS {
-            self.labels.push(Label { span, text: "and here".to_string() });
-        }
+        self.labels.push(Label { span, text: "and here".to_string() });
+    }
+
+    /// `and 3 more locations`, if there are more than are written.
+    pub fn more_locations(&self) -> Option<String> {
+        let more = self.labels.len().checked_sub(Self::MAX_LABELS).filter(|more| *more > 0)?;
+        Some(format!("and {}", counted(more, "more location")))
     }
 
     /// Adds a note.
     pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
-        self.notes.push(Note { span, text: text.into() });
+        self.notes.push(Note { span, text: shortened(text.into()) });
         self
     }
 
@@ -168,7 +174,7 @@ impl Diagnostic {
 
     /// Sets the help.
     pub fn with_help(mut self, text: impl Into<String>) -> Self {
-        self.help = Some(text.into());
+        self.help = Some(shortened(text.into()));
         self
     }
 }
@@ -177,11 +183,18 @@ impl Diagnostic {
 #[derive(Debug, Default)]
 pub struct Sink {
     diagnostics: Vec<Diagnostic>,
+    /// The number of messages that were reported elsewhere before.
+    before: usize,
     /// The work of the compositions that report here.
     pub(crate) work: u64,
 }
 
 impl Sink {
+    /// For a part of what `whole` collects.
+    pub(crate) fn after(whole: &Sink) -> Self {
+        Sink { before: whole.before + whole.diagnostics.len(), ..Sink::default() }
+    }
+
     /// Adds a diagnostic.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
@@ -203,7 +216,7 @@ impl Sink {
     /// The known name that was probably meant. Only the first messages compare names, which takes time.
     pub fn closest<'a>(&self, name: &str, known: impl FnOnce() -> Vec<&'a str>) -> Option<&'a str> {
         const MAX_DIAGNOSTICS: usize = 100;
-        if self.diagnostics.len() < MAX_DIAGNOSTICS { closest(name, known()) } else { None }
+        if self.before + self.diagnostics.len() < MAX_DIAGNOSTICS { closest(name, known()) } else { None }
     }
 
     /// The work of the compositions that report here, in the steps of the limit `work`.

@@ -2,11 +2,12 @@
 //! A loaded document: the main module, everything it imports, and the sources they came from.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use crate::ast::Module;
+use crate::ast::{Definition, Module};
 use crate::source::SourceMap;
 
 /// The edition of the language that a module uses (`draft6` is the draft with its errata, `khronos` that of the reference
@@ -65,6 +66,8 @@ pub struct Program {
     pub main: String,
     /// The model folder, where weights are looked for.
     pub folder: PathBuf,
+    /// The position of the first definition of each name, by key of the module; built on the first search.
+    pub(crate) positions: OnceLock<FxHashMap<String, FxHashMap<String, usize>>>,
 }
 
 impl Program {
@@ -79,6 +82,23 @@ impl Program {
         let key = self.imports.get(&(from.to_string(), path.to_string()))?;
         let (key, module) = self.modules.get_key_value(key)?;
         Some((key, module))
+    }
+
+    /// The first definition of this name in the module with key `module`, with the key.
+    pub fn definition(&self, module: &str, name: &str) -> Option<(&str, &Definition)> {
+        let positions = self.positions.get_or_init(|| {
+            let by_name = |module: &Module| {
+                let mut positions = FxHashMap::default();
+                for (position, definition) in module.definitions.iter().enumerate() {
+                    positions.entry(definition.name.name.clone()).or_insert(position);
+                }
+                positions
+            };
+            self.modules.iter().map(|(key, module)| (key.clone(), by_name(module))).collect()
+        });
+        let position = positions.get(module)?.get(name)?;
+        let (key, module) = self.modules.get_key_value(module)?;
+        Some((key, module.definitions.get(*position)?))
     }
 
     /// The edition that gives a module its meaning; draft6 for unknown keys.

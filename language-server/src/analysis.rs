@@ -4,7 +4,7 @@
 use crate::positions::Lines;
 use lsp_types::Range;
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
-use skript_frontend::check::{check_program, is_sound};
+use skript_frontend::check::{Soundness, check_program};
 use skript_frontend::compose::{ComposeOptions, compose, inferred_tensors};
 use skript_frontend::diagnostics::codes::NO_GRAPH;
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
@@ -38,7 +38,7 @@ impl Analysis {
         let mut tensors = Vec::new();
         if let Some(graph) = first_graph(&program).filter(|graph| has_all_defaults(graph)) {
             let mut model = None;
-            if !sink.has_errors() || is_sound(&program, &sink, &graph.name.name) {
+            if !sink.has_errors() || Soundness::new(&program, &sink).is_sound(&graph.name.name) {
                 model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
             }
             tensors = match model {

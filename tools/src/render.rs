@@ -10,15 +10,24 @@ use skript_frontend::source::SourceMap;
 use crate::command_line::MessageFormat;
 use crate::console::Console;
 
-/// Writes all diagnostics in the given order.
+/// The maximum number of diagnostics that are written for people.
+const MAX_SHOWN: usize = 200;
+
+/// Writes diagnostics in the given order.
 pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, format: MessageFormat, console: &mut Console) {
-    for diagnostic in diagnostics {
+    // Other programs read JSON.
+    let shown = if format == MessageFormat::Json { diagnostics.len() } else { MAX_SHOWN };
+    for diagnostic in diagnostics.iter().take(shown) {
         let text = match format {
             MessageFormat::Human => human::render(diagnostic, sources, console.is_terminal()),
             MessageFormat::Short => short::render(diagnostic, sources),
             MessageFormat::Json => json::render(diagnostic, sources),
         };
         console.write(&text);
+    }
+    match diagnostics.len().saturating_sub(shown) {
+        0 => {}
+        more => console.write(&format!("note: {more} more errors and warnings are not shown\n")),
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use skript::{Document, Model};
 use skript_frontend::ast::{BlockKind, Declaration, Definition, DefinitionKind};
-use skript_frontend::check::{is_called, is_sound};
+use skript_frontend::check::{Soundness, called};
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INTERNAL, INTRINSIC};
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::program::Program;
@@ -233,7 +233,9 @@ impl<'a> Session<'a> {
     }
 
     fn graph_named(&self, name: &str) -> Option<&Definition> {
-        self.graphs().find(|d| d.name.name == name)
+        let program = self.document.program();
+        let (_, definition) = program.definition(&program.main, name)?;
+        (definition.kind == DefinitionKind::Graph).then_some(definition)
     }
 
     /// The graph named on the command line, otherwise the first graph.
@@ -249,9 +251,10 @@ impl<'a> Session<'a> {
     pub fn possible_graphs(&self) -> Vec<String> {
         let named = self.arguments.graph.is_some();
         let first = self.graph().map(|d| d.name.name.clone());
+        let program = self.document.program();
+        let called = called(program);
         let others = self.graphs().skip(1).filter(|graph| {
-            let program = self.document.program();
-            let called = is_called(program, &program.main, &graph.name.name);
+            let called = called.contains(&(program.main.as_str(), graph.name.name.as_str()));
             !named && !called && may_be_main(graph)
         });
         first.into_iter().chain(others.map(|d| d.name.name.clone())).collect()
@@ -259,8 +262,8 @@ impl<'a> Session<'a> {
 
     /// The graphs for which no errors were reported so far.
     pub fn sound_graphs(&self, graphs: Vec<String>) -> Vec<String> {
-        let sound = |graph: &String| is_sound(self.document.program(), &self.sink, graph);
-        graphs.into_iter().filter(sound).collect()
+        let soundness = Soundness::new(self.document.program(), &self.sink);
+        graphs.into_iter().filter(|graph| soundness.is_sound(graph)).collect()
     }
 
     /// Reports names on the command line that the model does not have.

@@ -93,11 +93,11 @@ impl Checker<'_> {
             kind => kind,
         };
         if let ExprKind::Name(name) = name
-            && let Some(next) = self.unfinished.get(&name.name)
+            && let Some(next) = self.unfinished(&name.name)
         {
             let message = format!("`{}` is read here before it is computed", name.name);
             let diagnostic = Diagnostic::error(&codes::OUTPUT_READ_EARLY, name.span, message)
-                .with_label_at(*next, "computed here")
+                .with_label_at(next, "computed here")
                 .with_help(
                     "formulas are computed in their order: move this one after that; `:=` formulas with the same \
                      indices that follow each other advance together, after the start values of all of them",

@@ -7,50 +7,67 @@ use crate::program::Program;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
 
-/// Whether a statement of the program invokes `name` of the module with key `module`.
-pub fn is_called(program: &Program, module: &str, name: &str) -> bool {
-    program.modules.iter().any(|(key, m)| {
-        let statements = m.definitions.iter().flat_map(composed);
-        let mut invocations = statements.flat_map(|c| c.value.invocations());
-        invocations.any(|i| named(program, key, i) == Some((module, name)))
-    })
+/// The definitions that some statement of the program invokes: keys of modules, and names.
+pub fn called(program: &Program) -> FxHashSet<(&str, &str)> {
+    let mut called = FxHashSet::default();
+    for (key, module) in &program.modules {
+        let statements = module.definitions.iter().flat_map(composed);
+        let invocations = statements.flat_map(|c| c.value.invocations());
+        called.extend(invocations.filter_map(|invocation| named(program, key, invocation)));
+    }
+    called
 }
 
-/// Whether a graph of the main module and everything that it invokes have no errors. Then the errors of its composition
-/// are not consequences of reported ones.
-pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
-    let Some(locations) = error_spans(sink) else {
-        return false;
-    };
-    let within = |d: &Definition, location: &Span| {
-        location.file == d.span.file && d.span.start <= location.start && location.start <= d.span.end
-    };
-    let definitions = || program.modules.values().flat_map(|m| &m.definitions);
-    // An error between definitions may hide a definition.
-    let inside = |location: &Span| definitions().any(|d| within(d, location));
-    if !locations.iter().all(inside) {
-        return false;
+/// Tells which graphs of the main module are free of errors with everything that they invoke. Then the errors of their
+/// composition are not consequences of reported ones.
+pub struct Soundness<'p> {
+    program: &'p Program,
+    /// The definitions with errors, by address; `None` if an error may affect any definition.
+    wrong: Option<FxHashSet<*const Definition>>,
+}
+
+impl<'p> Soundness<'p> {
+    /// With the errors in `sink`.
+    pub fn new(program: &'p Program, sink: &Sink) -> Self {
+        let mut sorted: Vec<&Definition> = program.modules.values().flat_map(|m| &m.definitions).collect();
+        sorted.sort_by_key(|definition| (definition.span.file, definition.span.start));
+        // An error between definitions may hide a definition.
+        let around = |location: &Span| {
+            let key = (location.file, location.start);
+            let after = sorted.partition_point(|d| (d.span.file, d.span.start) <= key);
+            let last = sorted.get(after.checked_sub(1)?)?;
+            let is_in = last.span.file == location.file && location.start <= last.span.end;
+            is_in.then_some(std::ptr::from_ref::<Definition>(last))
+        };
+        let wrong = error_spans(sink).and_then(|spans| spans.iter().map(around).collect());
+        Soundness { program, wrong }
     }
-    let mut open = vec![(program.main.as_str(), graph)];
-    let mut seen: FxHashSet<(&str, &str)> = open.iter().copied().collect();
-    while let Some((module, name)) = open.pop() {
-        let mut candidates = program.modules.get(module).into_iter().flat_map(|m| &m.definitions);
-        let Some(definition) = candidates.find(|d| d.name.name == name) else {
+
+    /// Whether a graph of the main module and everything that it invokes have no errors.
+    pub fn is_sound(&self, graph: &str) -> bool {
+        let Some(wrong) = &self.wrong else {
             return false;
         };
-        if !definition.unread.is_empty() || locations.iter().any(|location| within(definition, location)) {
-            return false;
-        }
-        for invocation in composed(definition).flat_map(|c| c.value.invocations()) {
-            let Some(callee) = named(program, module, invocation) else {
+        let mut open = vec![(self.program.main.as_str(), graph)];
+        let mut seen: FxHashSet<(&str, &str)> = open.iter().copied().collect();
+        while let Some((module, name)) = open.pop() {
+            let Some((_, definition)) = self.program.definition(module, name) else {
                 return false;
             };
-            if seen.insert(callee) {
-                open.push(callee);
+            if !definition.unread.is_empty() || wrong.contains(&std::ptr::from_ref::<Definition>(definition)) {
+                return false;
+            }
+            for invocation in composed(definition).flat_map(|c| c.value.invocations()) {
+                let Some(callee) = named(self.program, module, invocation) else {
+                    return false;
+                };
+                if seen.insert(callee) {
+                    open.push(callee);
+                }
             }
         }
+        true
     }
-    true
 }
 
 /// All locations of errors; `None` if an error has no location.
@@ -83,7 +100,7 @@ pub(super) fn named<'p>(
 
 #[cfg(test)]
 mod tests {
-    use super::is_sound;
+    use super::Soundness;
     use crate::check::testing::{checked, in_document};
     use crate::program::Edition;
 
@@ -103,7 +120,8 @@ mod tests {
             let text = operators.to_string() + &graph("One", "f") + &graph("Two", "g");
             let (program, sink) = checked(&in_document(&text), Edition::Draft6);
             assert!(sink.has_errors());
-            [is_sound(&program, &sink, "One"), is_sound(&program, &sink, "Two")]
+            let soundness = Soundness::new(&program, &sink);
+            [soundness.is_sound("One"), soundness.is_sound("Two")]
         };
         let fine = operator("h", "y = x;");
         let first = fine.clone() + &operator("f", "y = h(x);");

@@ -2,6 +2,7 @@
 //! The state of the checker for one definition, and helpers that all checks use.
 
 use crate::ast::{BlockKind, Definition, Expr, ExprKind, Ident};
+use crate::check::formulas::Written;
 use crate::check::lengths::Length;
 use crate::check::scope::{Scope, Symbol, SymbolKind};
 use crate::check::signatures::{Environment, base_named};
@@ -10,6 +11,7 @@ use crate::diagnostics::{Diagnostic, Severity, Sink, closest, codes};
 use crate::source::Span;
 use crate::syntax::foreign_type;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The values that expressions may access.
@@ -75,8 +77,10 @@ pub(super) struct Checker<'a> {
     pub(super) hidden: FxHashMap<String, Hidden>,
     /// Names of blocks and loops that have ended, and their kinds.
     pub(super) ended: FxHashMap<String, (Span, &'static str)>,
-    /// Within a formula: outputs that later formulas still write, with their spans.
-    pub(super) unfinished: FxHashMap<String, Span>,
+    /// The formulas of each output and each local tensor.
+    pub(super) written: FxHashMap<&'a str, Written<'a>>,
+    /// Within formulas that are computed together: their positions.
+    pub(super) formulas: Option<Range<usize>>,
     /// Names with two declarations (reported), whose meaning is ambiguous.
     pub(super) ambiguous: FxHashSet<String>,
     /// The number of expressions that could not be parsed (reported) and were encountered.

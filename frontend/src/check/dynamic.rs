@@ -51,7 +51,7 @@ pub(super) fn check_main_inputs(checker: &mut Checker) {
     let main =
         program.main_module().and_then(|m| m.definitions.iter().find(|d| d.kind == DefinitionKind::Graph));
     let is_main = checker.module == program.main && main.is_some_and(|m| std::ptr::eq(m, checker.definition));
-    if !is_main || super::calls::is_called(program, checker.module, &checker.definition.name.name) {
+    if !is_main || super::calls::called(program).contains(&(checker.module, &checker.definition.name.name)) {
         return;
     }
     let definition = checker.definition;

@@ -12,9 +12,9 @@ use crate::check::scope::{Symbol, SymbolKind};
 use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::source::Span;
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 impl LoweringOp {
     /// The name as written in draft 6.
@@ -41,13 +41,15 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     checker.context = Context::Formula;
     // The Khronos edition has no local tensors.
     let locals = if checker.khronos { BTreeSet::new() } else { definition.local_tensors() };
+    checker.written = written(definition, &locals);
     let mut position = 0;
     for group in definition.recurrences() {
-        checker.unfinished = unfinished(definition, position..position + group.len(), &locals);
+        let next = position + group.len();
+        checker.formulas = Some(position..next);
         group.iter().for_each(|lowering| check_formula(checker, lowering, &locals));
-        position += group.len();
+        position = next;
     }
-    checker.unfinished.clear();
+    checker.formulas = None;
     checker.context = Context::CompileTime;
     check_formulas_of_outputs(checker, definition, &locals);
     for name in locals {
@@ -166,10 +168,8 @@ fn declare_local(checker: &mut Checker, name: &crate::ast::Ident, kind: SymbolKi
 fn check_target(checker: &mut Checker, lowering: &Lowering) -> Option<Type> {
     let target = &lowering.target;
     let name = &target.name;
-    let definition = checker.definition;
-    let is_output = definition.outputs.iter().any(|o| o.name.name == name.name);
-    let is_local = checker.scope.lookup(&name.name).is_some_and(|s| s.kind == SymbolKind::LocalTensor);
-    if !is_output && !is_local {
+    let is_assigned = checker.written.contains_key(name.name.as_str());
+    if !is_assigned || checker.scope.lookup(&name.name).is_none() {
         report_target(checker, target);
         checker.indices(&target.subscripts);
         return None;
@@ -334,19 +334,16 @@ fn check_value(checker: &mut Checker, lowering: &Lowering, target: &Type, value:
 fn check_formulas_of_outputs(checker: &mut Checker, definition: &Definition, locals: &BTreeSet<&str>) {
     let composed = definition.has_block(BlockKind::Compose);
     // A formula for another tensor may have been meant for any output.
-    let outputs = || definition.outputs.iter().map(|o| &o.name.name);
-    let mistaken = |l: &Lowering| {
-        let name = &l.target.name.name;
-        !locals.contains(name.as_str()) && !outputs().any(|o| o == name)
-    };
+    let mistaken = |l: &Lowering| !checker.written.contains_key(l.target.name.name.as_str());
     let mistaken = definition.lowers.iter().any(mistaken);
     for output in &definition.outputs {
         let name = &output.name.name;
         if definition.may_have_lost(name) {
             continue;
         }
+        let written = checker.written.get(name.as_str());
         let formulas: Vec<&Lowering> =
-            definition.lowers.iter().filter(|l| l.target.name.name == *name).collect();
+            written.iter().flat_map(|written| &written.formulas).map(|(_, formula)| *formula).collect();
         if formulas.is_empty() {
             if !composed && !mistaken && !output.type_spec.optional {
                 let message = format!("the output `{name}` has no formula");
@@ -416,34 +413,44 @@ fn report_no_start(checker: &mut Checker, name: &str, span: Span) {
     checker.sink.report(diagnostic.with_help(format!("add a formula before: `{name}[…] = …;`")));
 }
 
-/// Outputs that are not complete before formulas that are computed together, except their outputs, each with its next
-/// formula. For a pack, whose items have separate formulas, one earlier formula is enough.
-fn unfinished(
-    definition: &Definition,
-    formulas: Range<usize>,
-    locals: &BTreeSet<&str>,
-) -> FxHashMap<String, Span> {
-    let (before, from) = definition.lowers.split_at(formulas.start);
-    let (current, after) = from.split_at(formulas.len());
-    let mut spans = FxHashMap::default();
+/// The formulas of an output or a local tensor.
+pub(super) struct Written<'a> {
+    /// In order, with their positions among all formulas.
+    formulas: Vec<(usize, &'a Lowering)>,
+    is_pack: bool,
+}
+
+/// The formulas of each output and each local tensor, by its name.
+fn written<'a>(definition: &'a Definition, locals: &BTreeSet<&'a str>) -> FxHashMap<&'a str, Written<'a>> {
     let outputs = definition.outputs.iter().map(|o| (o.name.name.as_str(), o.type_spec.pack.is_some()));
-    for (name, is_pack) in outputs.chain(locals.iter().map(|name| (*name, false))) {
-        let writes = |l: &&Lowering| l.target.name.name == name;
-        let begun = is_pack && before.iter().any(|l| writes(&l));
-        if let Some(next) = after.iter().find(writes)
-            && !current.iter().any(|l| writes(&l))
-            && !begun
-        {
-            spans.insert(name.to_string(), next.target.span);
+    let tensors = outputs.chain(locals.iter().map(|name| (*name, false)));
+    let mut written: FxHashMap<&str, Written> =
+        tensors.map(|(name, is_pack)| (name, Written { formulas: Vec::new(), is_pack })).collect();
+    for (position, lowering) in definition.lowers.iter().enumerate() {
+        if let Some(written) = written.get_mut(lowering.target.name.name.as_str()) {
+            written.formulas.push((position, lowering));
         }
     }
-    spans
+    written
+}
+
+impl Checker<'_> {
+    /// The next formula of a tensor that is not complete before the current formulas, unless one of them computes it. For a pack,
+    /// whose items have separate formulas, one earlier formula is enough.
+    pub(super) fn unfinished(&self, name: &str) -> Option<Span> {
+        let current = self.formulas.as_ref()?;
+        let Written { formulas, is_pack } = self.written.get(name)?;
+        let before = formulas.partition_point(|(position, _)| *position < current.start);
+        let (position, next) = formulas.get(before)?;
+        let is_begun = *is_pack && before > 0;
+        (!current.contains(position) && !is_begun).then_some(next.target.span)
+    }
 }
 
 /// Groups formulas by the tensor that they assign. Items of a pack with literal indices are separate tensors; formulas
 /// for items with other constant indices are omitted.
 fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
-    let mut groups: Vec<(Option<i64>, Vec<&Lowering>)> = Vec::new();
+    let mut groups: IndexMap<Option<i64>, Vec<&Lowering>> = IndexMap::new();
     for formula in formulas {
         let key = match &formula.target.item {
             None => Some(None),
@@ -455,12 +462,9 @@ fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
             },
         };
         let Some(key) = key else { continue };
-        match groups.iter_mut().find(|(k, _)| *k == key) {
-            Some((_, group)) => group.push(formula),
-            None => groups.push((key, vec![formula])),
-        }
+        groups.entry(key).or_default().push(formula);
     }
-    groups.into_iter().map(|(_, g)| g).collect()
+    groups.into_values().collect()
 }
 
 /// Whether a name is an index of the formula, or of its `unroll`.

@@ -20,6 +20,9 @@ pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
     retain_cycles(&mut nodes);
     let mut reported = vec![false; nodes.len()];
     for start in 0..nodes.len() {
+        if reported.get(start) == Some(&true) {
+            continue;
+        }
         let Some(cycle) = cycle(&nodes, start) else {
             continue;
         };
@@ -101,8 +104,31 @@ fn retain_cycles(nodes: &mut [Node]) {
         }
     }
     let endless: Vec<bool> = open.iter().map(|open| *open > 0).collect();
-    for node in nodes {
+    for node in &mut *nodes {
         node.invocations.retain(|(callee, _)| endless.get(*callee) == Some(&true));
+    }
+    drop_uncalled(nodes);
+}
+
+/// Removes the invocations of operators that no operator with invocations invokes: they are in no cycle.
+fn drop_uncalled(nodes: &mut [Node]) {
+    let mut calls = vec![0_usize; nodes.len()];
+    for (callee, _) in nodes.iter().flat_map(|node| &node.invocations) {
+        if let Some(calls) = calls.get_mut(*callee) {
+            *calls += 1;
+        }
+    }
+    let mut uncalled: Vec<usize> = (0..nodes.len()).filter(|node| calls.get(*node) == Some(&0)).collect();
+    while let Some(node) = uncalled.pop() {
+        let invocations = nodes.get_mut(node).map_or_else(Vec::new, |node| std::mem::take(&mut node.invocations));
+        for (callee, _) in invocations {
+            if let Some(calls) = calls.get_mut(callee) {
+                *calls -= 1;
+                if *calls == 0 {
+                    uncalled.push(callee);
+                }
+            }
+        }
     }
 }
 
@@ -135,6 +161,9 @@ fn cycle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invocat
     None
 }
 
+/// The maximum number of names in a message.
+const MAX_NAMED: usize = 32;
+
 fn report(nodes: &[Node], cycle: &[(usize, &Invocation)], sink: &mut Sink) {
     let name = |node: &usize| nodes.get(*node).map_or("", |n| n.definition.name.name.as_str());
     let Some(((first, invocation), others)) = cycle.split_first() else {
@@ -144,11 +173,12 @@ fn report(nodes: &[Node], cycle: &[(usize, &Invocation)], sink: &mut Sink) {
         [] => format!("`{}` invokes itself in every branch: it never ends", name(first)),
         _ => {
             let ways: Vec<String> = others.iter().map(|(node, _)| format!("`{}`", name(node))).collect();
-            format!(
-                "`{}` invokes itself through {} in every branch: it never ends",
-                name(first),
-                ways.join(", ")
-            )
+            let named = ways.get(..MAX_NAMED).unwrap_or(&ways).join(", ");
+            let more = match ways.len().saturating_sub(MAX_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("`{}` invokes itself through {named}{more} in every branch: it never ends", name(first))
         }
     };
     let mut diagnostic = Diagnostic::error(&codes::ENDLESS_RECURSION, invocation.operator.span, message);

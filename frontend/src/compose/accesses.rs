@@ -23,7 +23,9 @@ use self::search::Search;
 use self::step_conditions::{Inside, reads_own};
 use self::walk::{Access, Condition};
 use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, LIMIT_EXCEEDED};
-use crate::eval::ranges::{Known, Work, box_facts, collect_facts, decided, extent_expr, implied};
+use crate::eval::ranges::{
+    Known, Work, box_facts, collect_facts, decided, extent_expr, implied, may_imply,
+};
 use crate::eval::runtime::literal_bool;
 use crate::eval::stop::{EvalResult, stop};
 use crate::eval::sum::Sum;
@@ -169,10 +171,12 @@ impl<'a> Examination<'a> {
     fn is_inside(&self, access: &Access, subscript: &Expr, extent: &Extent) -> bool {
         let mut facts = box_facts(&self.formula.indices);
         facts.extend(self.loops.facts.iter().cloned());
+        let others = access.path.iter().filter(|c| c.holds && may_imply(c.expr));
+        let others: Vec<&Condition> = others.collect();
         for condition in &access.path {
             collect_facts(condition.expr, condition.holds, &mut facts);
             let (mut when_true, mut when_false) = (Vec::new(), Vec::new());
-            for other in access.path.iter().filter(|c| c.holds) {
+            for other in &others {
                 implied(other.expr, condition.expr, &mut when_true, &mut when_false);
             }
             facts.append(if condition.holds { &mut when_true } else { &mut when_false });

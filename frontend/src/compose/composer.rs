@@ -61,7 +61,9 @@ impl<'p, 's> Composer<'p, 's> {
         let Some(name) = &self.context.options.graph else {
             return graphs.next().map(|definition| OperatorRef { definition, module });
         };
-        if let Some(definition) = graphs.clone().find(|d| d.name.name == *name) {
+        if let Some((module, definition)) = program.definition(module, name)
+            && definition.kind == DefinitionKind::Graph
+        {
             return Some(OperatorRef { definition, module });
         }
         let names: Vec<&str> = graphs.map(|d| d.name.name.as_str()).collect();

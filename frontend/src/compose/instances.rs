@@ -34,3 +34,16 @@ pub(crate) struct InstanceInfo {
     /// `@quantize` entries, with names relative to the instance.
     pub quantization: Vec<Quantization>,
 }
+
+/// The work for a variable that a caller gets from an instance, which copies its names.
+const WORK_PER_CAPTURE: usize = 256;
+
+impl InstanceInfo {
+    /// The work for the names that an invocation takes over, if the caller has `held` entries of `@quantize`.
+    pub(crate) fn work_of_invocation(&self, held: usize) -> usize {
+        let names = self.captures.iter().map(|capture| 1 + capture.aliases.len()).sum::<usize>();
+        let entries = self.quantization.len();
+        let compared = entries.saturating_mul(held + entries);
+        (WORK_PER_CAPTURE * names).saturating_add(compared).saturating_add(16 * self.tensors.len())
+    }
+}

@@ -4,7 +4,6 @@
 use crate::ast::{Definition, DefinitionKind, Path};
 use crate::model::FunctionRole;
 use crate::program::{Origin, Program};
-use rustc_hash::FxHashMap;
 
 /// A definition with its module.
 #[derive(Clone, Copy)]
@@ -29,31 +28,24 @@ impl<'p> OperatorRef<'p> {
 /// All definitions of a program; the first one of each name.
 pub(crate) struct OperatorTable<'p> {
     program: &'p Program,
-    definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
 }
 
 impl<'p> OperatorTable<'p> {
     pub(super) fn new(program: &'p Program) -> Self {
-        let mut definitions = FxHashMap::default();
-        for (key, module) in &program.modules {
-            for definition in &module.definitions {
-                definitions.entry((key.as_str(), definition.name.name.as_str())).or_insert(definition);
-            }
-        }
-        OperatorTable { program, definitions }
+        OperatorTable { program }
     }
 
     /// The operator that `path` names inside the module with key `from`.
     pub(crate) fn lookup(&self, from: &str, path: &Path) -> Option<OperatorRef<'p>> {
         let (last, qualifiers) = path.parts.split_last()?;
         let module = if qualifiers.is_empty() {
-            self.program.modules.get_key_value(from)?.0.as_str()
+            from
         } else {
             let parts: Vec<&str> = qualifiers.iter().map(|p| p.name.as_str()).collect();
             self.program.resolve(from, &parts.join("."))?.0
         };
-        let (key, definition) = self.definitions.get_key_value(&(module, last.name.as_str()))?;
-        Some(OperatorRef { definition, module: key.0 })
+        let (module, definition) = self.program.definition(module, &last.name)?;
+        Some(OperatorRef { definition, module })
     }
 
     /// `nn.conv`, with the module's dotted name.

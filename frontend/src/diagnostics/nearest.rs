@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The known name that is nearest to an unknown name.
 
+/// The maximum number of bytes of a name that is compared letter by letter.
+const MAX_COMPARED: usize = 256;
+
 /// Returns the candidate that was probably meant: at most a third of the letters differ.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = name.chars().count() / 3;
@@ -9,7 +12,8 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     if let Some(same) = candidates.iter().find(same) {
         return Some(same);
     }
-    let near = candidates
+    let compared = if name.len() <= MAX_COMPARED { candidates.as_slice() } else { &[] };
+    let near = compared
         .iter()
         .copied()
         .filter(|c| *c != name && c.len().abs_diff(name.len()) <= 4 * limit)

@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use skript_host::printable;
 
 use super::{Diagnostic, Note, Severity};
-use crate::source::{FileId, SourceFile, SourceMap, Span};
+use crate::source::{SourceFile, SourceMap, Span};
 
 /// The text of a diagnostic, escaped for terminals, and an empty line.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> String {
@@ -21,12 +21,10 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> St
     let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.id);
     let mut head = Group::with_title(title);
     for view in views(diagnostic, sources) {
-        // A file that could not be read has nothing to show.
-        head = if view.file.text.is_empty() {
-            head.element(Origin::path(path(&view.file.path)).line(1).char_column(1))
-        } else {
-            head.element(view.snippet())
-        };
+        head = view.shown(head);
+    }
+    if let Some(more) = diagnostic.more_locations() {
+        head = head.element(Level::NOTE.message(more));
     }
     let mut groups = vec![head];
     // Among the calls that lead here, the innermost one in the user's own text is shown with its line.
@@ -36,7 +34,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> St
         let group = Group::with_title(Level::NOTE.secondary_title(note.text.as_str()));
         let view = note.span.filter(|_| shown == Some(position));
         groups.push(match view.and_then(|s| marked(sources, s)) {
-            Some(view) => group.element(view.snippet()),
+            Some(view) => view.shown(group),
             None => match note.span.and_then(|s| location(sources, s)) {
                 Some(p) => group.element(Origin::path(p.path).line(p.line).char_column(p.column)),
                 None => group,
@@ -50,30 +48,81 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> St
     format!("{}\n\n", renderer.decor_style(DecorStyle::Ascii).render(&groups))
 }
 
+/// The maximum number of bytes of one excerpt. Of longer lines only the surroundings of the span are shown.
+const MAX_EXCERPT: usize = 4096;
+
+/// The number of bytes around a span in such a line.
+const SURROUNDINGS: usize = 200;
+
 /// The excerpt of one file: only the lines with spans, because a file may be large.
 struct View<'s> {
     file: &'s SourceFile,
-    /// The byte range of the lines.
+    /// The byte range of the lines, or a part of a long line.
     window: Range<usize>,
-    first_line: usize,
+    is_part: bool,
     marks: Vec<(AnnotationKind, Range<usize>, &'s str)>,
 }
 
 impl<'s> View<'s> {
-    fn snippet(self) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
+    /// A span with its lines.
+    fn new(file: &'s SourceFile, span: Span, kind: AnnotationKind, label: &'s str) -> Self {
+        let range = within(file, span);
+        let whole = lines(file, &range);
+        let is_part = whole.len() > MAX_EXCERPT;
+        let near = |at: usize| character_before(&file.text, at);
+        let (mut window, mut marked) = (whole, range);
+        if is_part {
+            marked.end = marked.end.min(near(marked.start + MAX_EXCERPT / 2)).max(marked.start);
+            let first = near(marked.start.saturating_sub(SURROUNDINGS)).max(window.start);
+            window = first..near(marked.end + SURROUNDINGS).min(window.end);
+        }
+        View { file, window, is_part, marks: vec![(kind, marked, label)] }
+    }
+
+    /// Adds the marks of another view of the same file if both are full lines and near each other.
+    fn join(&mut self, other: View<'s>) -> Option<View<'s>> {
+        let start = self.window.start.min(other.window.start);
+        let end = self.window.end.max(other.window.end);
+        let is_same = std::ptr::eq(self.file, other.file);
+        if !is_same || self.is_part || other.is_part || end - start > 4 * MAX_EXCERPT {
+            return Some(other);
+        }
+        self.window = start..end;
+        self.marks.extend(other.marks);
+        None
+    }
+
+    fn shown(self, group: Group<'s>) -> Group<'s> {
+        // A file that could not be read has nothing to show.
+        if self.file.text.is_empty() {
+            return group.element(Origin::path(path(&self.file.path)).line(1).char_column(1));
+        }
+        let at = |offset: usize| self.file.line_column(u32::try_from(offset).unwrap_or(u32::MAX));
+        let (first_line, _) = at(self.window.start);
+        if !self.is_part {
+            let path = path(&self.file.path);
+            return group.element(self.snippet(first_line).path(path));
+        }
+        // The column is that in the full line.
+        let start = self.marks.first().map_or(self.window.start, |(_, range, _)| range.start);
+        let (line, column) = at(start);
+        let origin = Origin::path(path(&self.file.path)).line(line).char_column(column);
+        group.element(origin).element(self.snippet(first_line))
+    }
+
+    fn snippet(&self, first_line: usize) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
         let Some(text) = self.file.text.get(self.window.clone()) else {
             unreachable!("internal compiler error: lines of another file")
         };
         // Escaped characters move the offsets after them.
         let moved = |offset: usize| printable(text.get(..offset).unwrap_or(text)).len();
-        let mut snippet =
-            Snippet::source(printable(text)).path(path(&self.file.path)).line_start(self.first_line);
-        for (kind, range, label) in self.marks {
+        let mut snippet = Snippet::source(printable(text)).line_start(first_line);
+        for (kind, range, label) in &self.marks {
             let start = range.start.saturating_sub(self.window.start);
             let end = range.end.saturating_sub(self.window.start);
             let start = moved(start);
             let mark = kind.span(start..moved(end).max(start));
-            snippet = snippet.annotation(if label.is_empty() { mark } else { mark.label(label) });
+            snippet = snippet.annotation(if label.is_empty() { mark } else { mark.label(*label) });
         }
         snippet
     }
@@ -82,57 +131,40 @@ impl<'s> View<'s> {
 /// The lines of one span with marks. `None` if its file has no text.
 fn marked(sources: &SourceMap, span: Span) -> Option<View<'_>> {
     let file = sources.get(span.file).filter(|f| !f.text.is_empty())?;
-    let range = within(file, span);
-    let window = lines(file, &range);
-    let start = u32::try_from(window.start).unwrap_or(u32::MAX);
-    Some(View {
-        file,
-        first_line: file.line_column(start).0,
-        window,
-        marks: vec![(AnnotationKind::Primary, range, "")],
-    })
+    Some(View::new(file, span, AnnotationKind::Primary, ""))
 }
 
 /// The primary location and the labels, by file; the file of the primary location first.
 fn views<'s>(diagnostic: &'s Diagnostic, sources: &'s SourceMap) -> Vec<View<'s>> {
     let primary = diagnostic.span.map(|s| (AnnotationKind::Primary, s, diagnostic.label.as_str()));
     let labels = diagnostic.labels.iter().map(|l| (AnnotationKind::Context, l.span, l.text.as_str()));
-    let mut views: Vec<(FileId, View<'s>)> = Vec::new();
-    for (kind, span, label) in primary.into_iter().chain(labels) {
+    let mut views: Vec<View<'s>> = Vec::new();
+    for (kind, span, label) in primary.into_iter().chain(labels.take(Diagnostic::MAX_LABELS)) {
         let Some(file) = sources.get(span.file) else {
             continue;
         };
-        let range = within(file, span);
-        let window = lines(file, &range);
-        let slot = match views.iter().position(|(id, _)| *id == span.file) {
-            Some(at) => at,
-            None => {
-                let view = View { file, window: window.clone(), first_line: 1, marks: Vec::new() };
-                views.push((span.file, view));
-                views.len() - 1
-            }
-        };
-        if let Some((_, view)) = views.get_mut(slot) {
-            view.window = view.window.start.min(window.start)..view.window.end.max(window.end);
-            let start = u32::try_from(view.window.start).unwrap_or(u32::MAX);
-            view.first_line = file.line_column(start).0;
-            view.marks.push((kind, range, label));
+        let mut added = Some(View::new(file, span, kind, label));
+        for view in &mut views {
+            added = added.and_then(|added| view.join(added));
         }
+        views.extend(added);
     }
-    views.into_iter().map(|(_, view)| view).collect()
+    views
 }
 
 /// The span as a range of full characters of the file.
 fn within(file: &SourceFile, span: Span) -> Range<usize> {
-    let boundary = |at: u32| {
-        let mut at = (at as usize).min(file.text.len());
-        while !file.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = boundary(span.start);
-    start..boundary(span.end).max(start)
+    let start = character_before(&file.text, span.start as usize);
+    start..character_before(&file.text, span.end as usize).max(start)
+}
+
+/// The start of the character at an offset; the end of the text for larger offsets.
+fn character_before(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// The range widened to full lines.

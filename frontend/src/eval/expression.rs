@@ -24,6 +24,12 @@ use crate::source::{FileId, Span};
 use skript_semantics::{ScalarKind, ScalarOp};
 use std::rc::Rc;
 
+/// The work for one operation of an expression over extents, which is copied where it is used.
+const WORK_PER_OPERATION: usize = 4;
+
+/// The number of items that are only read in one step of work.
+const ITEMS_PER_WORK: usize = 64;
+
 /// The work for one item of a pack.
 pub(super) const WORK_PER_ITEM: usize = 2;
 
@@ -144,6 +150,7 @@ impl<'a> Evaluator<'a> {
                 "give it a value, or assign it, before its use",
             );
         };
+        self.limits.charge(value.atoms().len() / ITEMS_PER_WORK, name.span)?;
         if value.is_poisoned() {
             return Err(Stop::Poison);
         }
@@ -601,6 +608,7 @@ impl Evaluator<'_> {
     /// An expression over dynamic extents, unless nested helpers have made it too large.
     pub(crate) fn of_bounded_size(&self, expr: model::Expr, span: Span) -> EvalResult<Atom> {
         let operations = extent_operations(&expr);
+        self.limits.charge(WORK_PER_OPERATION * operations, span)?;
         if operations > self.limits.extent_operations {
             let message = format!(
                 "this expression over dynamic extents has {operations} operations; the limit `extent_operations` is {}",

@@ -186,7 +186,8 @@ impl Evaluator<'_> {
             return self.map(item, |this, item| in_series(this, &item, series, span));
         }
         let pack = pack.atoms();
-        self.limits.charge(WORK_PER_ITEM * pack.len(), span)?;
+        // The items are put into a table.
+        self.limits.charge(4 * WORK_PER_ITEM * pack.len(), span)?;
         let known: FxHashSet<Key> = pack.iter().filter_map(Key::new).collect();
         let open: Vec<&Atom> = pack.iter().filter(|a| Key::new(a).is_none()).collect();
         let all: Vec<&Atom> = pack.iter().collect();

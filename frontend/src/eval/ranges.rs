@@ -410,6 +410,11 @@ pub(crate) fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>)
     }
 }
 
+/// Whether [`implied`] may find facts in a predicate.
+pub(crate) fn may_imply(predicate: &Expr) -> bool {
+    is_selection(predicate) || matches!(predicate.node, Node::Apply { op: ScalarOp::And, .. })
+}
+
 /// Conjuncts `c ? a : b` of the predicate imply facts about the branches of the same select elsewhere.
 pub(crate) fn implied(
     predicate: &Expr,

@@ -29,8 +29,11 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     if user_span != diagnostic.span {
         line(diagnostic.span, "note: found here");
     }
-    for label in &diagnostic.labels {
+    for label in diagnostic.labels.iter().take(Diagnostic::MAX_LABELS) {
         line(Some(label.span), &format!("note: {}", label.text));
+    }
+    if let Some(more) = diagnostic.more_locations() {
+        line(None, &format!("note: {more}"));
     }
     for note in &diagnostic.notes {
         line(note.span, &format!("note: {}", note.text));

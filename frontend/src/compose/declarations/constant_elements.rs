@@ -218,6 +218,16 @@ fn at_point(expr: &model::Expr, point: &[i64]) -> Option<Scalar> {
     }
 }
 
+/// The items of a pack; long strings count as several.
+fn held_items(value: &Value) -> usize {
+    let texts = value.atoms().iter().map(|atom| match atom {
+        Atom::Str(text) => text.len() / size_of::<Atom>(),
+        _ => 0,
+    });
+    let items = if let Value::Pack(pack) = value { pack.len() } else { 0 };
+    texts.fold(items, usize::saturating_add)
+}
+
 /// Binds a name of an operator or graph to its value.
 pub(crate) fn name_value(
     context: &mut Context,
@@ -226,13 +236,13 @@ pub(crate) fn name_value(
     value: Value,
     span: Span,
 ) -> Composed<()> {
-    if let Value::Pack(pack) = &value {
-        let items = context.total_size.pack_items.saturating_add(pack.len());
+    let held = held_items(&value);
+    if held > 0 {
+        let items = context.total_size.pack_items.saturating_add(held);
         let max_items = context.limits.pack_items;
         if items > max_items {
             let message = format!(
-                "with `{name}`, which has {} items, the packs of this model have more than {max_items} together (limit `pack_items`)",
-                pack.len()
+                "with `{name}`, which has {held} items, the packs of this model have more than {max_items} together (limit `pack_items`)"
             );
             return Err(context.error(&LIMIT_EXCEEDED, span, message));
         }

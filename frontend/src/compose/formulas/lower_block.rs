@@ -301,6 +301,8 @@ const MAX_FORMULAS: i64 = 4;
 
 /// The work of an attempt beside its expressions.
 const ATTEMPT_WORK: usize = 64;
+/// The work for a node of a formula, which the model holds.
+const WORK_PER_NODE: usize = 8;
 /// The work for a bound, beside its expression and the indices before it.
 const BOUND_WORK: usize = 4;
 
@@ -661,6 +663,8 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let secured = secure(&mut formula, function, beside, &spans, (self.counts, self.context.limits))?;
         secured.demands.into_iter().for_each(|d| self.demands.push(d));
         self.searches.extend(secured.searches);
+        let nodes = formula.exprs_mut().iter().map(|expr| expr.size()).sum::<usize>();
+        self.context.limits.charge(WORK_PER_NODE * nodes, lowering.span)?;
         Ok(formula)
     }
 }

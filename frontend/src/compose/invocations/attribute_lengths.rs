@@ -38,9 +38,11 @@ pub(crate) fn packed_lengths(
 ) -> Composed<()> {
     let definition = builder.operator.definition;
     for attribute in &definition.attributes {
+        let Some(length) = declared_length(attribute) else {
+            continue;
+        };
         let value = builder.scope.get(&attribute.name.name);
-        if let (Some(length), Some(actual)) = (declared_length(attribute), value.and_then(Value::item_count))
-        {
+        if let Some(actual) = value.and_then(Value::item_count) {
             check_attribute_length(context, builder, attribute, length, &actual, list)?;
         }
     }
@@ -163,6 +165,9 @@ fn value_span(attribute: &Declaration, list: &ArgumentList) -> Span {
     given.map_or(list.invocation, |(_, span)| *span)
 }
 
+/// The number of attributes that are examined for a length in one step of work.
+const ATTRIBUTES_PER_WORK: usize = 8;
+
 /// Attributes by the name that they wait for.
 type Waiting<'a> = IndexMap<String, Vec<&'a Declaration>>;
 
@@ -196,6 +201,7 @@ pub(crate) fn deferred_attributes(
             match unknown.into_iter().next() {
                 Some(unknown) => waiting.entry(unknown).or_default().push(attribute),
                 None => {
+                    context.charge(definition.attributes.len() / ATTRIBUTES_PER_WORK, attribute.span)?;
                     default_attribute(context, builder, attribute, default, list)?;
                     spread_attributes(context, builder, list)?;
                     open.extend(waiting.swap_remove(name).into_iter().flatten());

@@ -209,6 +209,8 @@ fn call(
         .flat_map(|(capture, value)| types(&[*value]).into_iter().map(|tensor| (*capture, tensor)))
         .collect();
     let (role, callee_name) = (function.role, function.name.clone());
+    let tensors = passed.values.iter().map(|value| value.atoms().len()).sum::<usize>();
+    context.charge(WORK_PER_INPUT * tensors, span)?;
     let mut inputs: Vec<ValueId> = Vec::new();
     for (types, value) in parameters.into_iter().zip(passed.values) {
         for (tensor, atom) in types.into_iter().zip(value.atoms()) {
@@ -258,6 +260,9 @@ fn call(
     Ok(results)
 }
 
+/// The work for a tensor that is passed.
+const WORK_PER_INPUT: usize = 16;
+
 /// The caller's tensors for the callee's variables, with labels before their names.
 fn captures(
     context: &mut Context,
@@ -269,6 +274,9 @@ fn captures(
     label: Option<&str>,
 ) -> Composed<Vec<ValueId>> {
     let explicit = invocation.label.is_some();
+    let held = builder.quantization.len();
+    let work = context.infos.get(callee.0 as usize).map_or(0, |info| info.work_of_invocation(held));
+    context.charge(work, invocation.span)?;
     let Some(info) = context.infos.get(callee.0 as usize) else {
         return Ok(Vec::new());
     };
