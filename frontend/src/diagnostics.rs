@@ -103,7 +103,7 @@ impl Diagnostic {
         Diagnostic {
             code,
             severity: Severity::Error,
-            message: message.into(),
+            message: shortened(message.into()),
             span: None,
             label: String::new(),
             labels: Vec::new(),
@@ -260,6 +260,7 @@ fn shortened(mut message: String) -> String {
         }
         message.truncate(end);
         message.push('…');
+        message.shrink_to_fit();
     }
     message
 }

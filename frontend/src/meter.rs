@@ -2,8 +2,8 @@
 //! The work of a composition, which the limit `work` bounds: evaluated expressions, items of packs, elements of constants,
 //! steps of proofs.
 //!
-//! Code charges work before it does it, with [`Limits::charge`]. Searches that are bounded on their own and have no result for
-//! exhaustion add their work afterwards, with [`Meter::add`]; the next charge then fails.
+//! Code charges work before it does it, with [`Limits::charge`]; searches that are bounded on their own charge it afterwards. One
+//! step is at most a tenth of a microsecond.
 
 use crate::eval::Stop;
 use crate::eval::stop::EvalResult;
@@ -58,11 +58,11 @@ impl Meter {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// Adds work; returns whether the bound allows it.
-    pub(crate) fn add(&self, work: usize) -> bool {
-        // Only one thread writes.
+    /// Adds work; returns whether the bound allows it. If not, nothing is left.
+    fn add(&self, work: usize) -> bool {
         let spent = self.spent().saturating_add(u64::try_from(work).unwrap_or(u64::MAX));
-        self.spent.store(spent, Ordering::Relaxed);
+        // Only one thread writes.
+        self.spent.store(spent.min(self.allowed), Ordering::Relaxed);
         spent <= self.allowed
     }
 
@@ -103,7 +103,7 @@ impl Limits {
     /// The message for exhausted work.
     pub(crate) fn exhausted_message(&self) -> String {
         format!(
-            "the model needs more work than the limit `work` allows, {} steps; the last of them are for this text",
+            "the model needs more work than the limit `work` allows, {} steps; this text needs the next ones",
             self.meter.allowed
         )
     }

@@ -7,10 +7,12 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use skript_frontend::check::check_program;
+use skript_frontend::check::{Soundness, check_program};
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::Sink;
+use skript_frontend::diagnostics::render::render;
 use skript_frontend::limits::Limits;
+use skript_frontend::model::AttributeValue;
 use skript_frontend::source_files::load_program;
 
 /// The codes of all diagnostics for the bytes of a main file, each once, in order.
@@ -110,7 +112,7 @@ fn doubling_is_bounded() {
         document(&(lines + "}"), "y = f(x);")
     };
     let packs = doubled("[1, 2]", &|at| format!("[a{at}.., a{at}..]"));
-    assert_eq!(answers(packs.as_bytes()), ["SK0455"]);
+    assert_eq!(answers(packs.as_bytes()), ["SK3003"]);
     let texts = doubled("'xx'", &|at| format!("'{{a{at}}}{{a{at}}}'"));
     assert_eq!(answers(texts.as_bytes()), ["SK0455"]);
 }
@@ -170,6 +172,250 @@ fn repetition_is_bounded() {
         + " operator a { @attrib { k: int; j: int; } @input { x: real[n]; } @output { y: real[n]; }
             @compose { y = if k == 0 then f(x) else { z = a{k=k-1, j=2*j}(x); w = a{k=k-1, j=2*j+1}(z); yield w; }; } }";
     assert_eq!(answers(tree.as_bytes()), ["SK3003"]);
+}
+
+/// The steps for documents that need too many: fewer than by default, because tests are not optimized.
+const WORK: u64 = 1 << 20;
+
+/// The codes of a document that is composed within `WORK` steps, the message of the first error, and the steps.
+fn metered(text: &str) -> (Vec<&'static str>, String, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    std::fs::write(&path, text).unwrap();
+    let limits = Limits { work: WORK, ..Limits::default() };
+    let (mut sink, start) = (Sink::default(), Instant::now());
+    let program = load_program(&path, None, &limits, &mut sink);
+    check_program(&program, &mut sink);
+    if !sink.has_errors() {
+        compose(&program, &ComposeOptions::default(), &limits, &mut sink);
+    }
+    assert!(start.elapsed() < Duration::from_secs(60), "too slow: {}", text.get(..200).unwrap_or(text));
+    let work = sink.work();
+    let found = sink.into_sorted();
+    let message = found.first().map_or_else(String::new, |d| d.message.clone());
+    let mut codes: Vec<_> = found.iter().map(|d| d.code.id).collect();
+    codes.dedup();
+    (codes, message, work)
+}
+
+/// The document exhausts a limit of this name: one diagnostic says so.
+fn exhausts(limit: &str, text: &str) {
+    let (codes, message, _) = metered(text);
+    assert_eq!(codes, ["SK3003"], "{message}: {}", text.get(..200).unwrap_or(text));
+    assert!(message.contains(&format!("limit `{limit}`")), "{message}");
+}
+
+/// The document is composed in at most this number of steps.
+fn needs_at_most(steps: u64, text: &str) {
+    let (codes, message, work) = metered(text);
+    assert_eq!(codes, [""; 0], "{message}");
+    assert!(0 < work && work <= steps, "{work} steps");
+}
+
+/// Parts with the numbers below `count`.
+fn numbered(count: usize, part: impl Fn(usize) -> String) -> String {
+    (0..count).map(part).collect()
+}
+
+/// An operator with this formula beside other indices.
+fn formula(text: &str) -> String {
+    document("", "y = f(x);").replace("y[i,] = x[i,], i < n;", text)
+}
+
+#[test]
+fn bounds_that_depend_on_each_other_are_metered() {
+    let chain = |first: &str, count: usize| {
+        let next = |k: usize| format!(", j{} < j{k} + 1", k + 1);
+        formula(&format!("y[i,] += x[i,], i < n, j0 < {first}{};", numbered(count, next)))
+    };
+    exhausts("work", &chain("4", 100));
+    exhausts("work", &chain("3", 400));
+    let pairs = numbered(24, |k| format!(", a{k} < 2, b{k} < a{k} + 1"));
+    exhausts("work", &formula(&format!("y[i,] += x[i,], i < n{pairs};")));
+    needs_at_most(100_000, &chain("4", 3));
+    // Independent indices and long ranges are loops.
+    needs_at_most(
+        100_000,
+        &formula(&format!("y[i,] += x[i,], i < n{};", numbered(100, |k| format!(", j{k} < 4")))),
+    );
+}
+
+#[test]
+fn elements_of_constants_are_metered() {
+    let constant = |shape: &str, value: &str, bounds: &str| {
+        let block = format!("@constant {{ c: real[{shape}] = {value}, {bounds}; }}");
+        document(&block, "y = f(x);")
+    };
+    let sum = vec!["real(i % 13)"; 50].join(" + ");
+    exhausts("work", &constant("1000000", &sum, "i < 1000000"));
+    exhausts("constant_elements", &constant("16000000", &sum, "i < 16000000"));
+    exhausts("work", &constant("1000,1000", "real(i * j) / 3.0", "i < 1000, j < 1000"));
+    exhausts("work", &constant("2000000", "real([1, 2, 3][i % 3])", "i < 2000000"));
+    needs_at_most(WORK, &constant("10000", "real(i % 13) * 0.5", "i < 10000"));
+}
+
+#[test]
+fn items_of_packs_are_metered() {
+    let helpers = |count, part: &dyn Fn(usize) -> String| {
+        document(
+            &format!("@using {{ a = [0:200000]; b = [0:20000]; {} }}", numbered(count, part)),
+            "y = f(x);",
+        )
+    };
+    exhausts("work", &helpers(60, &|k| format!("v{k} = ([0:100000] + {k}) + ..; ")));
+    exhausts("work", &helpers(60, &|k| format!("v{k} = ([0:100000] * 7919 % 100003) != ..; ")));
+    exhausts("work", &helpers(60, &|k| format!("v{k} = {k} in a; ")));
+    exhausts("work", &helpers(60, &|k| format!("v{k} = a[{k}:100000] + ..; ")));
+    exhausts("work", &helpers(400, &|k| format!("v{k} = a[{k}]; ")));
+    exhausts("work", &helpers(600, &|k| format!("v{k} = '{{b}}{k}'; ")));
+    exhausts("pack_items", &helpers(20, &|k| format!("v{k} = a; ")));
+    let doubled = "@using { s0 = 'xx'; ".to_string()
+        + &numbered(18, |k| format!("s{} = '{{s{k}}}{{s{k}}}'; ", k + 1))
+        + &numbered(60, |k| format!("t{k} = s18; "))
+        + "}";
+    exhausts("pack_items", &document(&doubled, "y = f(x);"));
+}
+
+#[test]
+fn packs_of_instances_are_bounded() {
+    let doubled = "@attrib { a0: int.. = [1, 2]; ".to_string()
+        + &numbered(21, |k| format!("a{}: int.. = [a{k}.., a{k}..]; ", k + 1))
+        + "}";
+    let (codes, _, _) = metered(&document(&doubled, "y = f(x);"));
+    assert_eq!(codes, ["SK3003"]);
+    let instances = numbered(40, |k| format!("t{k} = f{{k=[{k}, 0:100000]}}(x); "));
+    let (codes, _, _) = metered(&document("@attrib { k: int..; }", &(instances + "y = f{k=[1]}(x);")));
+    assert_eq!(codes, ["SK3003"]);
+}
+
+/// A list from the command line or from another program.
+#[test]
+fn passed_lists_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    let text = document("", "y = x;").replace("graph G {", "graph G { @attrib { k: int..; }");
+    std::fs::write(&path, text).unwrap();
+    let (limits, mut sink) = (Limits::default(), Sink::default());
+    let program = load_program(&path, None, &limits, &mut sink);
+    check_program(&program, &mut sink);
+    let mut options = ComposeOptions::default();
+    options.attributes.insert("k".to_string(), AttributeValue::List(vec![AttributeValue::Int(1); 2_000_000]));
+    assert!(compose(&program, &options, &limits, &mut sink).is_none());
+    let codes: Vec<_> = sink.diagnostics().iter().map(|d| d.code.id).collect();
+    assert_eq!(codes, ["SK3003"]);
+}
+
+/// An operator that computes many outputs, each by a formula with this subscript.
+fn outputs(count: usize, part: impl Fn(usize) -> String) -> String {
+    let formulas = numbered(count, |k| format!("y{k}[i,] = {}, i < n; ", part(k)));
+    let declared = numbered(count, |k| format!("y{k}: real[n]; "));
+    let results = numbered(count, |k| format!("{}t{k}", if k == 0 { "" } else { ", " }));
+    format!(
+        "operator f {{ @input {{ x: real[n]; }} @output {{ {declared} }} @lower {{ {formulas} }} }} graph G {{          @input {{ x: real[4]; }} @output {{ y: real[4]; }} @compose {{ {results} = f(x); y = t0; }} }}"
+    )
+}
+
+/// The checker visited all formulas of an operator for each of them, and all outputs for each formula.
+#[test]
+fn many_formulas_are_checked_in_linear_time() {
+    for text in [
+        outputs(600, |k| format!("x[i,] * {k}.0")),
+        outputs(400, |k| format!("x[|i + {k}|,]")),
+        outputs(300, |k| if k == 0 { "x[i,]".to_string() } else { format!("y{}[i,] + x[i,]", k - 1) }),
+    ] {
+        let (codes, message, _) = metered(&text);
+        assert!(codes.is_empty() || message.contains("limit `work`"), "{codes:?} {message}");
+    }
+    let guards = numbered(40, |k| format!(" + x[|i + {k}|,]"));
+    needs_at_most(WORK, &formula(&format!("y[i,] = x[i,]{guards}, i < n;")));
+}
+
+/// Each graph was searched for in the definitions of the whole program, for each question about it.
+#[test]
+fn many_graphs_are_composed_in_linear_time() {
+    let graph = |k: usize| {
+        document("", "y = x;")
+            .replace("operator f", &format!("operator f{k}"))
+            .replace("graph G", &format!("graph G{k}"))
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    std::fs::write(&path, numbered(500, graph)).unwrap();
+    let (limits, mut sink, start) = (Limits::default(), Sink::default(), Instant::now());
+    let program = load_program(&path, None, &limits, &mut sink);
+    check_program(&program, &mut sink);
+    let soundness = Soundness::new(&program, &sink);
+    for k in 0..500 {
+        let name = format!("G{k}");
+        assert!(soundness.is_sound(&name));
+        let options = ComposeOptions { graph: Some(name), ..ComposeOptions::default() };
+        assert!(compose(&program, &options, &limits, &mut sink).is_some());
+    }
+    assert!(sink.work() < 1 << 18);
+    assert!(start.elapsed() < Duration::from_secs(60), "too slow");
+}
+
+/// The compositions of one command have one budget.
+#[test]
+fn graphs_share_their_work() {
+    let text = formula(&format!("y[i,] = x[i,]{}, i < n;", numbered(200, |k| format!(" * {k}.0"))));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    std::fs::write(&path, text).unwrap();
+    let (limits, mut sink) = (Limits { work: 0, ..Limits::default() }, Sink::default());
+    let program = load_program(&path, None, &limits, &mut sink);
+    check_program(&program, &mut sink);
+    let mut composed = 0;
+    while compose(&program, &ComposeOptions::default(), &limits, &mut sink).is_some() {
+        composed += 1;
+        assert!(composed < 1000);
+    }
+    assert!(composed > 0);
+    assert_eq!(sink.error_count(), 1);
+}
+
+/// The text of all diagnostics that are written for people.
+fn printed(text: &str) -> (usize, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.sknd");
+    std::fs::write(&path, text).unwrap();
+    let (mut sink, start) = (Sink::default(), Instant::now());
+    let program = load_program(&path, None, &Limits::default(), &mut sink);
+    check_program(&program, &mut sink);
+    let found = sink.into_sorted();
+    let texts = found.iter().take(200).map(|d| render(d, &program.sources, false).len());
+    let result = (found.len(), texts.sum());
+    assert!(start.elapsed() < Duration::from_secs(60), "too slow");
+    result
+}
+
+/// Each diagnostic printed all text between its locations, and marked each of its locations.
+#[test]
+fn diagnostics_are_printed_in_linear_time() {
+    for gap in [" ", "\n"] {
+        let using = |part: &dyn Fn(usize) -> String| {
+            let helpers = numbered(1500, |k| part(k) + gap);
+            document(&format!("@using {{ {helpers} }}"), "y = f(x);")
+        };
+        for (text, least) in [
+            (using(&|k| format!("b{k} = nothing{k};")), 1500),
+            (using(&|_| "b = 1;".to_string()), 1499),
+            (using(&|k| format!("b{k} = '\u{1b}[31m' + other{k};")), 1500),
+            (using(&|k| format!("b{k} = nothing;")), 1),
+            (document("", &(numbered(800, |k| format!("t{k} = f(x, x, x);{gap}")) + "y = f(x);")), 800),
+            (numbered(400, |_| document("", "y = f(x);") + gap), 400),
+        ] {
+            let (found, bytes) = printed(&text);
+            assert!(found >= least, "{found} diagnostics");
+            assert!(bytes < 200 * 2500, "{bytes} bytes");
+        }
+    }
+    let circle = numbered(2000, |k| {
+        let body = format!("@compose {{ y = h{}(x); }} }} ", (k + 1) % 2000);
+        format!("operator h{k} {{ @input {{ x: real[n]; }} @output {{ y: real[n]; }} {body}")
+    });
+    let (found, bytes) = printed(&(circle + &document("", "y = h0(x);")));
+    assert!(found == 1 && bytes < 10_000, "{found} diagnostics, {bytes} bytes");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use lsp_types::Range;
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::check::{Soundness, check_program};
 use skript_frontend::compose::{ComposeOptions, compose, inferred_tensors};
-use skript_frontend::diagnostics::codes::NO_GRAPH;
+use skript_frontend::diagnostics::codes::{MODULE_MISSING, NO_GRAPH, UNREADABLE};
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::{Extent, Value};
@@ -17,6 +17,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::SystemTime;
 
 pub(crate) struct Analysis {
     main: PathBuf,
@@ -24,8 +25,18 @@ pub(crate) struct Analysis {
     pub diagnostics: Vec<Diagnostic>,
     /// Line tables by file, built on demand.
     lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
+    /// The files of the model with their times and sizes. `None` if a file may be missing.
+    files: Option<Vec<(PathBuf, Stamp)>>,
     /// The composed tensors of the first graph with default attribute values.
     tensors: Vec<Value>,
+}
+
+/// The time of the last change of a file, and its size; `None` if there is no such file.
+type Stamp = Option<(SystemTime, u64)>;
+
+fn stamp(path: &Path) -> Stamp {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 impl Analysis {
@@ -35,6 +46,11 @@ impl Analysis {
         let open = |path: &Path| open(path).map(String::into_bytes);
         let mut program = load_program_and_library(main, None, &limits, &mut sink, &open);
         check_program(&program, &mut sink);
+        let files = program.sources.files().filter(|(file, _)| !file.is_library());
+        let files: Vec<_> = files.map(|(_, file)| (file.path.clone(), stamp(&file.path))).collect();
+        let is_complete =
+            !sink.diagnostics().iter().any(|d| d.code.id == MODULE_MISSING.id || d.code.id == UNREADABLE.id);
+        let files = is_complete.then_some(files);
         let mut tensors = Vec::new();
         if let Some(graph) = first_graph(&program).filter(|graph| has_all_defaults(graph)) {
             let mut model = None;
@@ -61,7 +77,13 @@ impl Analysis {
         let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
         let mut diagnostics = sink.into_sorted();
         diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
-        Analysis { main: main.to_owned(), program, diagnostics, lines: RefCell::default(), tensors }
+        Analysis { main: main.to_owned(), program, diagnostics, lines: RefCell::default(), files, tensors }
+    }
+
+    /// Whether the files that it read are unchanged, except those whose texts are open.
+    pub(crate) fn is_current(&self, is_open: &dyn Fn(&Path) -> bool) -> bool {
+        let is_same = |(path, read): &(PathBuf, Stamp)| is_open(path) || stamp(path) == *read;
+        self.files.as_ref().is_some_and(|files| files.iter().all(is_same))
     }
 
     /// The main file of the model.

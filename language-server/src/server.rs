@@ -3,7 +3,7 @@
 
 use crate::analysis::Analysis;
 use crate::names::{Entity, words_at};
-use crate::workspace::{Analyses, Workspace, path_of, url_of};
+use crate::workspace::{Workspace, path_of, url_of};
 use crate::{completion, diagnostics, framing, hover, library_files, outline, positions};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
@@ -178,7 +178,10 @@ impl Server {
                     Some(path)
                 })
             }
-            DidSaveTextDocument::METHOD => self.workspace.paths().next().map(Path::to_path_buf),
+            DidSaveTextDocument::METHOD => {
+                self.workspace.forget();
+                self.workspace.paths().next().map(Path::to_path_buf)
+            }
             _ => None,
         };
         changed.filter(|_| publishes).map_or_else(Vec::new, |path| self.publish(&path))
@@ -188,10 +191,9 @@ impl Server {
     fn publish(&mut self, changed: &Path) -> Vec<PublishDiagnosticsParams> {
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();
-        let mut known = Analyses::default();
         let open = self.workspace.paths().filter(|path| *path != changed);
         for path in std::iter::once(changed).chain(open) {
-            let analysis = self.workspace.analyse_among(path, &mut known);
+            let analysis = self.workspace.analyse(path);
             if roots.insert(analysis.main().to_path_buf()) {
                 for (url, list) in diagnostics::by_file(&analysis) {
                     lists.entry(url).or_insert(list);

@@ -3,17 +3,19 @@
 
 use crate::analysis::Analysis;
 use lsp_types::Url;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Analyses of models by main file.
-pub(crate) type Analyses = BTreeMap<PathBuf, Rc<Analysis>>;
+type Analyses = BTreeMap<PathBuf, Rc<Analysis>>;
 
-/// Open texts by path.
+/// Open texts by path, and the analyses of models since the last change of a text.
 #[derive(Default)]
 pub(crate) struct Workspace {
     open: BTreeMap<PathBuf, String>,
+    known: RefCell<Analyses>,
 }
 
 /// The path of a `file:` URI; other URIs are not supported.
@@ -27,11 +29,18 @@ pub(crate) fn url_of(path: &Path) -> Option<Url> {
 
 impl Workspace {
     pub(crate) fn set(&mut self, path: PathBuf, text: String) {
+        self.forget();
         self.open.insert(path, text);
     }
 
     pub(crate) fn close(&mut self, path: &Path) {
+        self.forget();
         self.open.remove(path);
+    }
+
+    /// Drops all analyses, because files have changed.
+    pub(crate) fn forget(&mut self) {
+        self.known.get_mut().clear();
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
@@ -40,16 +49,14 @@ impl Workspace {
 
     /// Analyses the model that contains the file: the model of the nearest `main.sknd` in the folders above that imports the
     /// file, or the file alone.
+    /// Analyses are reused while the texts and the files that they read are unchanged.
     pub(crate) fn analyse(&self, path: &Path) -> Rc<Analysis> {
-        self.analyse_among(path, &mut Analyses::default())
-    }
-
-    /// Like [`Workspace::analyse`]; reuses the given analyses, and adds new analyses to them.
-    pub(crate) fn analyse_among(&self, path: &Path, known: &mut Analyses) -> Rc<Analysis> {
+        let mut known = self.known.borrow_mut();
         let open = |file: &Path| self.open.get(file).cloned();
+        let is_open = |file: &Path| self.open.contains_key(file);
         let mut analysis = |main: &Path| match known.get(main) {
-            Some(analysis) => Rc::clone(analysis),
-            None => {
+            Some(analysis) if analysis.is_current(&is_open) => Rc::clone(analysis),
+            _ => {
                 let analysis = Rc::new(Analysis::new(main, &open));
                 known.insert(main.to_path_buf(), Rc::clone(&analysis));
                 analysis
@@ -93,5 +100,26 @@ mod tests {
         // Open texts take precedence over files.
         workspace.set(file("main.sknd"), graph.to_owned());
         assert_eq!(workspace.analyse(&mine).main(), mine);
+    }
+
+    #[test]
+    fn analyses_are_reused_until_a_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let graph = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = x; } }";
+        std::fs::write(file("main.sknd"), format!("import mine;\n{graph}")).unwrap();
+        let mut workspace = Workspace::default();
+        // A module that is missing may be added at any time.
+        let without = workspace.analyse(&file("main.sknd"));
+        assert!(!Rc::ptr_eq(&without, &workspace.analyse(&file("main.sknd"))));
+        std::fs::write(file("mine.sknd"), "").unwrap();
+        let first = workspace.analyse(&file("main.sknd"));
+        assert!(Rc::ptr_eq(&first, &workspace.analyse(&file("mine.sknd"))));
+        // A file that no editor has open.
+        std::fs::write(file("mine.sknd"), "operator f { @input { x: real[n]; } }").unwrap();
+        let second = workspace.analyse(&file("main.sknd"));
+        assert!(!Rc::ptr_eq(&first, &second));
+        workspace.set(file("mine.sknd"), String::new());
+        assert!(!Rc::ptr_eq(&second, &workspace.analyse(&file("main.sknd"))));
     }
 }

@@ -54,7 +54,8 @@ impl<'p> Soundness<'p> {
             let Some((_, definition)) = self.program.definition(module, name) else {
                 return false;
             };
-            if !definition.unread.is_empty() || wrong.contains(&std::ptr::from_ref::<Definition>(definition)) {
+            if !definition.unread.is_empty() || wrong.contains(&std::ptr::from_ref::<Definition>(definition))
+            {
                 return false;
             }
             for invocation in composed(definition).flat_map(|c| c.value.invocations()) {

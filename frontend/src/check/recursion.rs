@@ -120,7 +120,8 @@ fn drop_uncalled(nodes: &mut [Node]) {
     }
     let mut uncalled: Vec<usize> = (0..nodes.len()).filter(|node| calls.get(*node) == Some(&0)).collect();
     while let Some(node) = uncalled.pop() {
-        let invocations = nodes.get_mut(node).map_or_else(Vec::new, |node| std::mem::take(&mut node.invocations));
+        let invocations =
+            nodes.get_mut(node).map_or_else(Vec::new, |node| std::mem::take(&mut node.invocations));
         for (callee, _) in invocations {
             if let Some(calls) = calls.get_mut(callee) {
                 *calls -= 1;

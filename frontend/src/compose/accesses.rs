@@ -23,9 +23,7 @@ use self::search::Search;
 use self::step_conditions::{Inside, reads_own};
 use self::walk::{Access, Condition};
 use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, LIMIT_EXCEEDED};
-use crate::eval::ranges::{
-    Known, Work, box_facts, collect_facts, decided, extent_expr, implied, may_imply,
-};
+use crate::eval::ranges::{Known, Work, box_facts, collect_facts, decided, extent_expr, implied, may_imply};
 use crate::eval::runtime::literal_bool;
 use crate::eval::stop::{EvalResult, stop};
 use crate::eval::sum::Sum;

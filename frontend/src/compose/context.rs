@@ -129,7 +129,8 @@ impl<'p, 's> Context<'p, 's> {
             }
             Stop::Exhausted => {
                 if let Some(span) = self.limits.meter.unreported() {
-                    let diagnostic = Diagnostic::error(&LIMIT_EXCEEDED, span, self.limits.exhausted_message());
+                    let diagnostic =
+                        Diagnostic::error(&LIMIT_EXCEEDED, span, self.limits.exhausted_message());
                     self.report(diagnostic.with_help(self.limits.exhausted_help()));
                 }
                 Reported

@@ -27,6 +27,9 @@ use std::rc::Rc;
 /// The work for one operation of an expression over extents, which is copied where it is used.
 const WORK_PER_OPERATION: usize = 4;
 
+/// The number of nodes of operands that are copied in one step of work.
+const NODES_PER_WORK: usize = 2;
+
 /// The number of items that are only read in one step of work.
 const ITEMS_PER_WORK: usize = 64;
 
@@ -525,6 +528,11 @@ impl<'a> Evaluator<'a> {
             let message = "division by a zero that is known at compile time";
             return stop(&DIVISION_BY_ZERO, span, message);
         }
+        let nodes = operands.iter().map(|operand| match operand {
+            Atom::Runtime(expr) => expr.size(),
+            _ => 1,
+        });
+        self.limits.charge(nodes.sum::<usize>() / NODES_PER_WORK, span)?;
         let exprs: Option<Vec<model::Expr>> = operands.iter().map(Atom::to_expr).collect();
         match exprs.and_then(|exprs| runtime::operation(op, exprs, self.edition)) {
             Some(expr) => self.of_bounded_size(expr, span),

@@ -11,8 +11,8 @@ use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, exten
 use crate::eval::runtime::literal_bool;
 use crate::eval::stop::EvalResult;
 use crate::eval::sum::Sum;
-use crate::limits::Limits;
 use crate::eval::{Demand, Position, Subject, runtime};
+use crate::limits::Limits;
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
 };
