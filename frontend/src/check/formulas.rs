@@ -51,7 +51,7 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     }
     checker.formulas = None;
     checker.context = Context::CompileTime;
-    check_formulas_of_outputs(checker, definition, &locals);
+    check_formulas_of_outputs(checker, definition);
     for name in locals {
         let formulas = definition.lowers.iter().filter(|l| l.target.name.name == name);
         check_sequence(checker, name, &formulas.collect::<Vec<_>>());
@@ -331,7 +331,7 @@ fn check_value(checker: &mut Checker, lowering: &Lowering, target: &Type, value:
 }
 
 /// Checks that every output has a formula: one `=`, one accumulation, or both in this order.
-fn check_formulas_of_outputs(checker: &mut Checker, definition: &Definition, locals: &BTreeSet<&str>) {
+fn check_formulas_of_outputs(checker: &mut Checker, definition: &Definition) {
     let composed = definition.has_block(BlockKind::Compose);
     // A formula for another tensor may have been meant for any output.
     let mistaken = |l: &Lowering| !checker.written.contains_key(l.target.name.name.as_str());

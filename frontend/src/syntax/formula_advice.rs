@@ -10,7 +10,7 @@ const BOUND: &str = "a bound is written `i < extent` and runs from 0 to the exte
 /// A formula and the token at which parsing stopped.
 struct Formula<'t> {
     text: &'t str,
-    tokens: Vec<Token>,
+    tokens: Vec<Token<'t>>,
     /// The index of the token.
     at: usize,
     khronos: bool,
@@ -61,7 +61,7 @@ impl<'t> Formula<'t> {
     }
 
     fn is(&self, token: &Token, word: &str) -> bool {
-        token.written(self.text) == word
+        token.text == word
     }
 
     fn text_of(&self, tokens: &[Token]) -> Option<&'t str> {
@@ -117,22 +117,21 @@ impl<'t> Formula<'t> {
     /// The help for a condition in place of a bound, or for a bound that is not `i < extent`.
     fn bound(&self) -> Option<String> {
         let tokens = self.part(self.tokens.get(self.at)?.start)?;
-        let is_name =
-            |t: &Token| t.written(self.text).starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let is_name = |t: &Token| t.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let is_bounded = |name: &Token| {
             let mut pairs = self.tokens.iter().zip(self.tokens.iter().skip(1));
-            pairs.any(|(a, b)| self.is(a, name.written(self.text)) && self.is(b, "<"))
+            pairs.any(|(a, b)| self.is(a, name.text) && self.is(b, "<"))
         };
         let compares = |t: &Token| self.is(t, "<") || self.is(t, "<=");
         Some(match tokens {
             [name, less, extent @ ..] if self.is(less, "<=") && is_name(name) && !is_bounded(name) => {
-                format!("{BOUND}: `{} < {} + 1`", name.written(self.text), self.text_of(extent)?)
+                format!("{BOUND}: `{} < {} + 1`", name.text, self.text_of(extent)?)
             }
             [first, from, name, to, extent @ ..] if is_name(name) && compares(from) && compares(to) => {
-                let (first, name) = (first.written(self.text), name.written(self.text));
+                let (first, name) = (first.text, name.text);
                 let end = if self.is(to, "<=") { " + 1" } else { "" };
                 let bound = format!("{name} < {}{end}", self.text_of(extent)?);
-                match (first, from.written(self.text)) {
+                match (first, from.text) {
                     ("0", "<=") => format!("{BOUND}: `{bound}`"),
                     (_, from) => {
                         format!("{BOUND}; write `{bound}` and, after all bounds, `| {first} {from} {name}`")
@@ -190,7 +189,7 @@ impl<'t> Formula<'t> {
         let ends = expected.contains(&Rule::comma) || expected.contains(&Rule::assign);
         let [first, assign, ..] = self.tokens.as_slice() else { return None };
         let is_end = self.tokens.get(self.at).is_none_or(|token| self.is(token, "<"));
-        let name = first.written(self.text);
+        let name = first.text;
         (ends && is_end && first.kind == TokenKind::Word && self.is(assign, "=")).then(|| {
             format!(
                 "a tensor is assigned by its elements, `{name}[i,] = …, i < n`; `{name} = …,` names a value of \
