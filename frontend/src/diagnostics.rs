@@ -190,7 +190,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// For a part of what `whole` collects.
+    /// A sink for a part of a program, after `whole` has collected the parts before.
     pub(crate) fn after(whole: &Sink) -> Self {
         Sink { before: whole.before + whole.diagnostics.len(), ..Sink::default() }
     }

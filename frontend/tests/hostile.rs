@@ -191,14 +191,14 @@ fn metered(text: &str) -> (Vec<&'static str>, String, u64) {
     }
     assert!(start.elapsed() < Duration::from_secs(60), "too slow: {}", text.get(..200).unwrap_or(text));
     let work = sink.work();
-    let found = sink.into_sorted();
-    let message = found.first().map_or_else(String::new, |d| d.message.clone());
-    let mut codes: Vec<_> = found.iter().map(|d| d.code.id).collect();
+    let diagnostics = sink.into_sorted();
+    let message = diagnostics.first().map_or_else(String::new, |d| d.message.clone());
+    let mut codes: Vec<_> = diagnostics.iter().map(|d| d.code.id).collect();
     codes.dedup();
     (codes, message, work)
 }
 
-/// The document exhausts a limit of this name: one diagnostic says so.
+/// The document exhausts a limit of this name, which one diagnostic reports.
 fn exhausts(limit: &str, text: &str) {
     let (codes, message, _) = metered(text);
     assert_eq!(codes, ["SK3003"], "{message}: {}", text.get(..200).unwrap_or(text));
@@ -382,9 +382,9 @@ fn printed(text: &str) -> (usize, usize) {
     let (mut sink, start) = (Sink::default(), Instant::now());
     let program = load_program(&path, None, &Limits::default(), &mut sink);
     check_program(&program, &mut sink);
-    let found = sink.into_sorted();
-    let texts = found.iter().take(200).map(|d| render(d, &program.sources, false).len());
-    let result = (found.len(), texts.sum());
+    let diagnostics = sink.into_sorted();
+    let texts = diagnostics.iter().take(200).map(|d| render(d, &program.sources, false).len());
+    let result = (diagnostics.len(), texts.sum());
     assert!(start.elapsed() < Duration::from_secs(60), "too slow");
     result
 }

@@ -18,7 +18,7 @@ pub fn called(program: &Program) -> FxHashSet<(&str, &str)> {
     called
 }
 
-/// Tells which graphs of the main module are free of errors with everything that they invoke. Then the errors of their
+/// Decides which graphs of the main module are free of errors with everything that they invoke. Then the errors of their
 /// composition are not consequences of reported ones.
 pub struct Soundness<'p> {
     program: &'p Program,

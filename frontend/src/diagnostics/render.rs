@@ -48,7 +48,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> St
     format!("{}\n\n", renderer.decor_style(DecorStyle::Ascii).render(&groups))
 }
 
-/// The maximum number of bytes of one excerpt. Of longer lines only the surroundings of the span are shown.
+/// The maximum number of bytes of one excerpt. A longer line is shown only around the span.
 const MAX_EXCERPT: usize = 4096;
 
 /// The number of bytes around a span in such a line.
