@@ -31,7 +31,7 @@ pub(crate) struct Analysis {
     tensors: Vec<Value>,
 }
 
-/// The time of the last change of a file, and its size; `None` if there is no such file.
+/// The time of the last change of a file, and its size; `None` for a missing file.
 type Stamp = Option<(SystemTime, u64)>;
 
 fn stamp(path: &Path) -> Stamp {
