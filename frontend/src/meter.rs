@@ -24,7 +24,7 @@ const BYTES_PER_WORK: usize = 16;
 pub struct Meter {
     spent: AtomicU64,
     allowed: u64,
-    /// The text whose work exceeded the bound.
+    /// The text whose work exceeded the bound, once.
     exhausted: OnceLock<Span>,
     is_reported: AtomicBool,
 }
@@ -58,7 +58,7 @@ impl Meter {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// Adds work; returns whether the bound allows it. If not, nothing is left.
+    /// Adds work; returns whether the bound allows it. Otherwise all later work is refused.
     fn add(&self, work: usize) -> bool {
         let spent = self.spent().saturating_add(u64::try_from(work).unwrap_or(u64::MAX));
         // Only one thread writes.
@@ -66,7 +66,7 @@ impl Meter {
         spent <= self.allowed
     }
 
-    /// The text whose work exceeded the bound, if that is still to be reported.
+    /// The text whose work exceeded the bound, once.
     pub(crate) fn unreported(&self) -> Option<Span> {
         let span = *self.exhausted.get()?;
         (!self.is_reported.swap(true, Ordering::Relaxed)).then_some(span)
