@@ -94,7 +94,7 @@ limits! {
     /// Items of one compile-time pack.
     pack_length: usize = 1 << 20, at most 1 << 28;
     /// Items of all named compile-time packs of one model; 24 bytes of strings count as one.
-    pack_items: usize = 1 << 20, at most 1 << 32;
+    pack_items: usize = 1 << 21, at most 1 << 32;
     /// Operator instances of one model.
     instances: usize = 1 << 16, at most 1 << 28;
     /// Invocations of one model; unrolled ones count each, those of an operator as often as it is reached.
@@ -106,7 +106,7 @@ limits! {
     /// Terms of one sum of ints that is computed at run time: indices, elements, extents.
     polynomial_terms: usize = 1024, at most 1 << 14;
     /// Elements of all constants of one model that are computed at compile time.
-    constant_elements: usize = 1 << 22, at most 1 << 32;
+    constant_elements: usize = 1 << 24, at most 1 << 32;
     /// Elements of one tensor.
     tensor_elements: u64 = 1 << 40, at most 1 << 56;
     /// Iterations of a loop that only a condition ends.

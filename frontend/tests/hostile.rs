@@ -248,7 +248,7 @@ fn elements_of_constants_are_metered() {
     };
     let sum = vec!["real(i % 13)"; 50].join(" + ");
     exhausts("work", &constant("1000000", &sum, "i < 1000000"));
-    exhausts("constant_elements", &constant("16000000", &sum, "i < 16000000"));
+    exhausts("constant_elements", &constant("20000000", &sum, "i < 20000000"));
     exhausts("work", &constant("1000,1000", "real(i * j) / 3.0", "i < 1000, j < 1000"));
     exhausts("work", &constant("2000000", "real([1, 2, 3][i % 3])", "i < 2000000"));
     needs_at_most(WORK, &constant("10000", "real(i % 13) * 0.5", "i < 10000"));
@@ -271,7 +271,7 @@ fn items_of_packs_are_metered() {
     exhausts("pack_items", &helpers(20, &|k| format!("v{k} = a; ")));
     let doubled = "@using { s0 = 'xx'; ".to_string()
         + &numbered(18, |k| format!("s{} = '{{s{k}}}{{s{k}}}'; ", k + 1))
-        + &numbered(60, |k| format!("t{k} = s18; "))
+        + &numbered(120, |k| format!("t{k} = s18; "))
         + "}";
     exhausts("pack_items", &document(&doubled, "y = f(x);"));
 }

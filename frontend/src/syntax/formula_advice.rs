@@ -56,7 +56,7 @@ fn condition_help(condition: &str) -> String {
 }
 
 impl<'t> Formula<'t> {
-    fn before(&self) -> impl DoubleEndedIterator<Item = &Token> {
+    fn before(&self) -> impl DoubleEndedIterator<Item = &Token<'t>> {
         self.tokens.iter().take(self.at)
     }
 
@@ -69,7 +69,7 @@ impl<'t> Formula<'t> {
     }
 
     /// The tokens of the bound, local value or subscript at an offset: up to commas and brackets around it.
-    fn part(&self, offset: usize) -> Option<&[Token]> {
+    fn part(&self, offset: usize) -> Option<&[Token<'t>]> {
         let at = self.tokens.partition_point(|t| t.start < offset);
         let (before, after) = self.tokens.split_at(at);
         let begin = at - before.iter().rev().take_while(inside(false)).count();
