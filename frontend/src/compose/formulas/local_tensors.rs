@@ -11,8 +11,8 @@ use crate::eval::{Atom, Value};
 use crate::model::{Extent, TensorType};
 use skript_semantics::ScalarKind;
 
-/// Declares the target of a formula, if it is a local tensor without a formula before this one; `value_kind` is the kind
-/// of its values.
+/// Declares the target of a formula, if it is a local tensor without a formula before this one. Its values have the kind
+/// `value_kind`.
 pub(super) fn declare_target(
     context: &mut Context,
     builder: &mut Builder,

@@ -38,7 +38,7 @@ impl Builder<'_> {
         let message = message.or_else(|| take_message(&mut condition));
         let span = self.span(pair);
         if let (None, Some(first)) = (&message, values.first()) {
-            let message = "values to print follow a message, and there is none";
+            let message = "values to print follow a message, which is missing";
             let help = "write `condition: \"message\", value, …;`";
             self.error_with_help(&crate::diagnostics::codes::SYNTAX, first.value.span, message, help);
             // The expression in the position of the condition may be anything.
