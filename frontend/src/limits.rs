@@ -92,9 +92,9 @@ limits! {
     /// Chained imports.
     import_depth: usize = 64, at most 1024;
     /// Items of one compile-time pack.
-    pack_length: usize = 1 << 20, at most 1 << 28;
+    pack_length: usize = 1 << 22, at most 1 << 28;
     /// Items of all named compile-time packs of one model; 24 bytes of strings count as one.
-    pack_items: usize = 1 << 21, at most 1 << 32;
+    pack_items: usize = 1 << 22, at most 1 << 32;
     /// Operator instances of one model.
     instances: usize = 1 << 16, at most 1 << 28;
     /// Invocations of one model; unrolled ones count each, those of an operator as often as it is reached.

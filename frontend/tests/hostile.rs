@@ -271,7 +271,7 @@ fn items_of_packs_are_metered() {
     exhausts("pack_items", &helpers(20, &|k| format!("v{k} = a; ")));
     let doubled = "@using { s0 = 'xx'; ".to_string()
         + &numbered(18, |k| format!("s{} = '{{s{k}}}{{s{k}}}'; ", k + 1))
-        + &numbered(120, |k| format!("t{k} = s18; "))
+        + &numbered(240, |k| format!("t{k} = s18; "))
         + "}";
     exhausts("pack_items", &document(&doubled, "y = f(x);"));
 }
@@ -299,7 +299,7 @@ fn passed_lists_are_bounded() {
     let program = load_program(&path, None, &limits, &mut sink);
     check_program(&program, &mut sink);
     let mut options = ComposeOptions::default();
-    options.attributes.insert("k".to_string(), AttributeValue::List(vec![AttributeValue::Int(1); 2_000_000]));
+    options.attributes.insert("k".to_string(), AttributeValue::List(vec![AttributeValue::Int(1); 5_000_000]));
     assert!(compose(&program, &options, &limits, &mut sink).is_none());
     let codes: Vec<_> = sink.diagnostics().iter().map(|d| d.code.id).collect();
     assert_eq!(codes, ["SK3003"]);
