@@ -54,6 +54,7 @@ step "divisions" .venv/bin/python test/differential/divisions.py
 step "products of bf16" .venv/bin/python test/differential/products.py --count $([ "$all" = --all ] && echo 600 || echo 24)
 step "maxima and minima" .venv/bin/python test/differential/extremes.py --count $([ "$all" = --all ] && echo 200 || echo 12)
 step "stencils" .venv/bin/python test/differential/stencils.py --count $([ "$all" = --all ] && echo 600 || echo 40)
+step "formulas of many kinds" .venv/bin/python examples/operators/check.py --formulas
 step "spellings of formulas" .venv/bin/python test/differential/spellings.py --count $([ "$all" = --all ] && echo 30 || echo 3)
 step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$all" = --all ] && echo 1000 || echo 100)
 step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript

@@ -5,13 +5,19 @@ of the graph, in order. `SMALL` are the attributes in tests; with `COMPILED = Fa
 is the share of elements that rounding may change, such as labels of points between two centres.
 """
 import glob
-import importlib
+import importlib.util
 import os
 import re
+import sys
+import types
 
 import numpy as np
 
 from cases import Attributes, options
+
+# The reference does not use numba, which only the environment of the benchmarks has.
+if importlib.util.find_spec("numba") is None:
+    sys.modules["numba"] = types.SimpleNamespace(prange=range)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = sorted(os.path.basename(path)[: -len(".sknd")] for path in glob.glob(os.path.join(HERE, "*.sknd")))
@@ -29,6 +35,10 @@ def made(name, others, seed=1):
     """The attributes and the inputs of a formula, always the same for a seed."""
     attributes = Attributes(file_of(name), others)
     return attributes, module(name).inputs(np.random.default_rng(seed), attributes)
+
+
+def small(name):
+    return module(name).SMALL
 
 
 def outputs(name):

@@ -296,6 +296,11 @@ def expected(name, attributes, inputs):
     return outputs(**inputs, **options(outputs, attributes))
 
 
+def small(name):
+    """The attributes in tests."""
+    return CASES[name].small
+
+
 def function(engine, name):
     """The same computation in an engine of bench/operators.py."""
     return CASES[name].outputs if engine == "numpy" else getattr(importlib.import_module("operators_" + engine), name)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every operator of this folder in small sizes, by the evaluator and by compiled code, and compares with numpy.
 
-With --realistic, compiled code in the sizes of the files as well.
+With --formulas, those of bench/formulas instead. With --realistic, compiled code in the sizes of the files as well.
 """
 import argparse
 import os
@@ -37,7 +37,8 @@ def compare(name, engine, found, expected, share=0.0, absolute=2e-5):
     for output, values in expected.items():
         result, label = found[output], "%s %s %s" % (name, engine, output)
         assert result.shape == values.shape, (label, result.shape, values.shape)
-        tolerances = (0, 0) if values.dtype.kind in "ib" else (1e-4, absolute * np.abs(values).max())
+        largest = np.abs(values[np.isfinite(values)]).max(initial=0)
+        tolerances = (0, 0) if values.dtype.kind in "ib" else (1e-4, absolute * largest)
         if share and np.isclose(result, values, *tolerances).mean() >= 1 - share:
             continue
         np.testing.assert_allclose(result, values, *tolerances, err_msg=label)
@@ -46,20 +47,25 @@ def compare(name, engine, found, expected, share=0.0, absolute=2e-5):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--skript", default="target/release/skript")
+    options.add_argument("--formulas", action="store_true")
     options.add_argument("--realistic", action="store_true")
     options.add_argument("names", nargs="*")
     options = options.parse_args()
-    names = options.names or list(cases.CASES)
-    files = {file[: -len(".sknd")] for file in os.listdir(cases.HERE) if file.endswith(".sknd")}
-    assert files == set(cases.CASES), files ^ set(cases.CASES)
+    suite = cases
+    if options.formulas:
+        sys.path.append(os.path.join(cases.HERE, "../../bench/formulas"))
+        import kinds as suite
+    names = options.names or list(suite.CASES)
+    files = {file[: -len(".sknd")] for file in os.listdir(suite.HERE) if file.endswith(".sknd")}
+    assert files == set(suite.CASES), files ^ set(suite.CASES)
     for name in names:
-        small = cases.CASES[name].small
-        sizes = [(small, ENGINES)] + ([({}, ENGINES[3:])] if options.realistic else [])
+        sizes = [(suite.small(name), ENGINES)] + ([({}, ENGINES[3:])] if options.realistic else [])
         for others, engines in sizes:
-            attributes, inputs = cases.made(name, others)
-            expected = cases.expected(name, attributes, inputs)
+            attributes, inputs = suite.made(name, others)
+            expected = suite.expected(name, attributes, inputs)
             for engine in engines:
-                compare(name, engine, run(options.skript, cases.file_of(name), others, inputs, engine), expected)
+                found = run(options.skript, suite.file_of(name), others, inputs, engine)
+                compare(name, engine, found, expected, suite.share(name) if options.formulas else 0.0)
     print("operators: %d equal numpy through the evaluator and compiled code" % len(names))
     return 0
 

@@ -2,8 +2,8 @@
 //! The work of a composition, which the limit `work` bounds: evaluated expressions, items of packs, elements of constants,
 //! steps of proofs.
 //!
-//! Code charges work before it does it, with [`Limits::charge`]; searches that are bounded on their own charge it afterwards. One
-//! step is at most a tenth of a microsecond.
+//! Code charges work with [`Limits::charge`] before it does it. Work that another limit bounds is charged afterwards, when its size
+//! is known: searches for accesses, packs of one expression, nodes of one formula. One step is at most a tenth of a microsecond.
 
 use crate::eval::Stop;
 use crate::eval::stop::EvalResult;
@@ -24,7 +24,7 @@ const BYTES_PER_WORK: usize = 16;
 pub struct Meter {
     spent: AtomicU64,
     allowed: u64,
-    /// The text whose work exceeded the bound, once.
+    /// The location of the first refused work.
     exhausted: OnceLock<Span>,
     is_reported: AtomicBool,
 }

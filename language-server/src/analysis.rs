@@ -25,7 +25,7 @@ pub(crate) struct Analysis {
     pub diagnostics: Vec<Diagnostic>,
     /// Line tables by file, built on demand.
     lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
-    /// The files of the model with their times and sizes. `None` if a file may be missing.
+    /// The files of the model with their times and sizes. `None` if a file may be missing, or differ from what was read.
     files: Option<Vec<(PathBuf, Stamp)>>,
     /// The composed tensors of the first graph with default attribute values.
     tensors: Vec<Value>,
@@ -42,7 +42,7 @@ fn stamp(path: &Path) -> Stamp {
 impl Analysis {
     /// Loads and checks a model, and composes it if every attribute has a default.
     pub(crate) fn new(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
-        let (limits, mut sink) = (Limits::default(), Sink::default());
+        let (limits, mut sink, begin) = (Limits::default(), Sink::default(), SystemTime::now());
         let open = |path: &Path| open(path).map(String::into_bytes);
         let mut program = load_program_and_library(main, None, &limits, &mut sink, &open);
         check_program(&program, &mut sink);
@@ -50,7 +50,9 @@ impl Analysis {
         let files: Vec<_> = files.map(|(_, file)| (file.path.clone(), stamp(&file.path))).collect();
         let is_complete =
             !sink.diagnostics().iter().any(|d| d.code.id == MODULE_MISSING.id || d.code.id == UNREADABLE.id);
-        let files = is_complete.then_some(files);
+        // A file that was saved meanwhile may have been read before.
+        let is_older = |(_, stamp): &(PathBuf, Stamp)| stamp.is_none_or(|(changed, _)| changed < begin);
+        let files = (is_complete && files.iter().all(is_older)).then_some(files);
         let mut tensors = Vec::new();
         if let Some(graph) = first_graph(&program).filter(|graph| has_all_defaults(graph)) {
             let mut model = None;

@@ -19,6 +19,7 @@ use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_runtime::artifact::{Artifact, Kernels};
 use skript_runtime::profile::Step;
+use std::thread::available_parallelism;
 
 /// Options of a compilation.
 #[derive(Clone, Debug)]
@@ -353,10 +354,11 @@ fn lowering(options: &Options) -> Result<&'static Pipeline, CodegenError> {
 
 fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
     let context = ir::context::of(module.as_operation());
+    let processors = available_parallelism().map_or(1, usize::from);
     stages.iter().try_for_each(|stage| {
         observer::begins(stage.name);
         // In other stages, the locks of the context would only cost time.
-        context.enable_multi_threading(stage.is_parallel());
+        context.enable_multi_threading(stage.is_parallel() && processors > 1);
         let result = ir::run_pipeline(module, stage.name, &step::text(&stage.steps));
         context.enable_multi_threading(false);
         result

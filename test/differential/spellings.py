@@ -127,8 +127,12 @@ def wrong_values(skript, found, folder):
     for spelling, (status, text) in zip(found, formulas.run(skript, ["--no-cache"], jobs, folder)):
         wanted = spelling.family.reference(*spelling.family.arrays().values())
         result = None if status else np.load(os.path.join(spelling.home, "y.npy"))
-        if status or result.shape != wanted.shape or not np.allclose(result, wanted, 1e-4, 1e-5):
-            yield spelling, text or "differs by %s" % np.abs(result.astype(float) - wanted).max()
+        if status:
+            yield spelling, text or "exit status %d" % status
+        elif result.shape != wanted.shape:
+            yield spelling, "has shape %s instead of %s" % (result.shape, wanted.shape)
+        elif not np.allclose(result, wanted, 1e-4, 1e-5):
+            yield spelling, "differs by %s" % np.abs(result.astype(float) - wanted).max()
 
 
 def read_known():

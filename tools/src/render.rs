@@ -4,7 +4,7 @@
 mod json;
 mod short;
 
-use skript_frontend::diagnostics::{Diagnostic, render as human};
+use skript_frontend::diagnostics::{Diagnostic, Severity, render as human};
 use skript_frontend::source::SourceMap;
 
 use crate::command_line::MessageFormat;
@@ -17,7 +17,7 @@ const MAX_SHOWN: usize = 200;
 pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, format: MessageFormat, console: &mut Console) {
     // Other programs read JSON.
     let shown = if format == MessageFormat::Json { diagnostics.len() } else { MAX_SHOWN };
-    for diagnostic in diagnostics.iter().take(shown) {
+    for diagnostic in selected(diagnostics, shown) {
         let text = match format {
             MessageFormat::Human => human::render(diagnostic, sources, console.is_terminal()),
             MessageFormat::Short => short::render(diagnostic, sources),
@@ -31,10 +31,25 @@ pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, format: MessageFo
     }
 }
 
+/// At most `most` of the diagnostics, in their order: warnings are omitted before errors.
+fn selected(diagnostics: &[Diagnostic], most: usize) -> impl Iterator<Item = &Diagnostic> {
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+    let (mut errors_left, mut warnings_left) = (most, most.saturating_sub(errors));
+    diagnostics.iter().filter(move |diagnostic| {
+        let left = match diagnostic.severity {
+            Severity::Error => &mut errors_left,
+            Severity::Warning => &mut warnings_left,
+        };
+        let is_selected = *left > 0;
+        *left = left.saturating_sub(1);
+        is_selected
+    })
+}
+
 fn severity(diagnostic: &Diagnostic) -> &'static str {
     match diagnostic.severity {
-        skript_frontend::diagnostics::Severity::Error => "error",
-        skript_frontend::diagnostics::Severity::Warning => "warning",
+        Severity::Error => "error",
+        Severity::Warning => "warning",
     }
 }
 
@@ -111,6 +126,17 @@ help: give 2
         sink.report(Diagnostic::error(&SYNTAX, Span::new(main, 4, 5), "`b`"));
         let order: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
         assert_eq!(order, ["`b`", "'axis'"]);
+    }
+
+    #[test]
+    fn errors_are_selected_before_warnings() {
+        let (_, error) = example();
+        let warning = Diagnostic { severity: Severity::Warning, ..error.clone() };
+        let diagnostics = [warning.clone(), warning.clone(), error.clone(), warning, error];
+        let severities = |most| selected(&diagnostics, most).map(severity).collect::<Vec<_>>();
+        assert_eq!(severities(3), ["warning", "error", "error"]);
+        assert_eq!(severities(1), ["error"]);
+        assert_eq!(severities(9).len(), 5);
     }
 
     /// Escapes control sequences and direction marks in texts, file names and quoted lines.

@@ -60,10 +60,6 @@ impl<'t> Formula<'t> {
         self.tokens.iter().take(self.at)
     }
 
-    fn is(&self, token: &Token, word: &str) -> bool {
-        token.text == word
-    }
-
     fn text_of(&self, tokens: &[Token]) -> Option<&'t str> {
         self.text.get(tokens.first()?.start..tokens.last()?.end)
     }
@@ -80,7 +76,7 @@ impl<'t> Formula<'t> {
     /// The text of the part at an offset, without the name and `=` of a local value.
     fn value_around(&self, offset: usize) -> Option<&'t str> {
         match self.part(offset)? {
-            [_, assign, value @ ..] if self.is(assign, "=") => self.text_of(value),
+            [_, assign, value @ ..] if assign.text == "=" => self.text_of(value),
             tokens => self.text_of(tokens),
         }
     }
@@ -106,12 +102,12 @@ impl<'t> Formula<'t> {
     /// Whether the token follows a bound `i < n`.
     fn follows_bound(&self) -> bool {
         let part = self.tokens.get(self.at).and_then(|token| self.part(token.start));
-        matches!(part, Some([name, less, ..]) if name.kind == TokenKind::Word && self.is(less, "<"))
+        matches!(part, Some([name, less, ..]) if name.kind == TokenKind::Word && less.text == "<")
     }
 
     /// Whether `<>` is between the token, a bar, and the bar before it.
     fn is_in_clamp(&self) -> bool {
-        self.before().rev().take_while(|t| !self.is(t, "|")).any(|t| self.is(t, "<>"))
+        self.before().rev().take_while(|t| t.text != "|").any(|t| t.text == "<>")
     }
 
     /// The help for a condition in place of a bound, or for a bound that is not `i < extent`.
@@ -120,16 +116,16 @@ impl<'t> Formula<'t> {
         let is_name = |t: &Token| t.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let is_bounded = |name: &Token| {
             let mut pairs = self.tokens.iter().zip(self.tokens.iter().skip(1));
-            pairs.any(|(a, b)| self.is(a, name.text) && self.is(b, "<"))
+            pairs.any(|(a, b)| a.text == name.text && b.text == "<")
         };
-        let compares = |t: &Token| self.is(t, "<") || self.is(t, "<=");
+        let compares = |t: &Token| t.text == "<" || t.text == "<=";
         Some(match tokens {
-            [name, less, extent @ ..] if self.is(less, "<=") && is_name(name) && !is_bounded(name) => {
+            [name, less, extent @ ..] if less.text == "<=" && is_name(name) && !is_bounded(name) => {
                 format!("{BOUND}: `{} < {} + 1`", name.text, self.text_of(extent)?)
             }
             [first, from, name, to, extent @ ..] if is_name(name) && compares(from) && compares(to) => {
                 let (first, name) = (first.text, name.text);
-                let end = if self.is(to, "<=") { " + 1" } else { "" };
+                let end = if to.text == "<=" { " + 1" } else { "" };
                 let bound = format!("{name} < {}{end}", self.text_of(extent)?);
                 match (first, from.text) {
                     ("0", "<=") => format!("{BOUND}: `{bound}`"),
@@ -188,9 +184,9 @@ impl<'t> Formula<'t> {
     fn local_value(&self, expected: &[Rule]) -> Option<String> {
         let ends = expected.contains(&Rule::comma) || expected.contains(&Rule::assign);
         let [first, assign, ..] = self.tokens.as_slice() else { return None };
-        let is_end = self.tokens.get(self.at).is_none_or(|token| self.is(token, "<"));
+        let is_end = self.tokens.get(self.at).is_none_or(|token| token.text == "<");
         let name = first.text;
-        (ends && is_end && first.kind == TokenKind::Word && self.is(assign, "=")).then(|| {
+        (ends && is_end && first.kind == TokenKind::Word && assign.text == "=").then(|| {
             format!(
                 "a tensor is assigned by its elements, `{name}[i,] = …, i < n`; `{name} = …,` names a value of \
                  the formula that follows in the same statement"

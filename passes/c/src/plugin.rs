@@ -30,7 +30,7 @@ impl<Callback> PluginInfo<Callback> {
 /// The version of the package, which ends with NUL.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
-    Err(_) => NAME,
+    Err(_) => panic!("internal compiler error: a version with NUL"),
 };
 
 /// The entry that `--load-pass-plugin` reads.
@@ -45,6 +45,7 @@ pub extern "C" fn mlirGetDialectPluginInfo() -> PluginInfo<extern "C" fn(MlirDia
     PluginInfo::new(register_dialects)
 }
 
+/// MLIR passes a pointer, which is the only field of `MlirDialectRegistry`: both are passed in the same register.
 extern "C" fn register_dialects(registry: MlirDialectRegistry) {
     // SAFETY: MLIR passes the registry of the tool.
     unsafe { skript_dialect::register_in(registry) };

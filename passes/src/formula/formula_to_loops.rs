@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: convert formulas to loops over memrefs.
+//! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: convert formulas to loops over memrefs, or over
+//! tensors with the option `tensors` of scf.
 //!
 //! Loops usually run in the order of the formula. The scf conversion reorders the loops of a formula that reads its own output,
 //! and of a formula with a condition that bounds a loop from both sides by data. The loops whose iterations access disjoint
@@ -104,11 +105,11 @@ fn convert<'c>(
         },
         tensors: loops == Loops::Scf && options.get("tensors")?,
     };
-    let needs_buffers = loop_options.parallel || loop_options.lanes || loop_options.threads;
+    let is_bounded = loop_options.iterations != 0;
+    let needs_buffers = loop_options.parallel || loop_options.lanes || loop_options.threads || is_bounded;
     if loop_options.tensors && needs_buffers {
-        return Err(
-            "the option `tensors` excludes `parallel`, `lanes` and `threads`, which require buffers".into()
-        );
+        let others = "`parallel`, `lanes`, `threads` and `iterations`";
+        return Err(format!("the option `tensors` excludes {others}, which require buffers").into());
     }
     let context = rewriter.context();
     let name = loops.name();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`. [`plan`] selects the order of the loops.
+//! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`. [`plan`] selects the order of the loops. With
+//! [`Options::tensors`], loops carry the outputs as tensors instead ([`values`]).
 //!
 //! `scf` supports every formula. `affine` requires that all subscripts are affine in the indices and in extents, and
 //! that extents are static or defined before the function's first loop. Tensors are read through

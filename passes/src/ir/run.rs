@@ -7,8 +7,8 @@ use melior::diagnostic::DiagnosticSeverity;
 use melior::ir::Module;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A context in which `skript` and all dialects of code generation are loaded. It is single-threaded, so that the order of
-/// messages is deterministic.
+/// A context in which `skript` and all dialects of code generation are loaded. It is single-threaded except in stages with
+/// nested passes, whose messages MLIR sorts.
 pub fn context() -> Context {
     let context = Context::new();
     load_all(&context);

@@ -32,7 +32,7 @@ enum Lowering {
     Linalg,
     /// For backends with kernels for named operations of linalg.
     NamedLinalg,
-    /// For other compilers: no operation of the `skript` dialect, and no buffers.
+    /// For other compilers: no buffers, and no operation of the `skript` dialect except kept operators and kernels of the runtime.
     Tensors,
     Affine,
     Scf,

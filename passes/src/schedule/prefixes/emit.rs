@@ -17,8 +17,8 @@ use skript_symbolic::Affine;
 
 /// The number of steps in a block, which has a separate sum.
 const BLOCK: i64 = 128;
-/// The number of rows that are computed together, because each step of a row waits for the step before it. More rows at a distance
-/// that is a power of two would not fit in the ways of a cache.
+/// The number of rows that are computed together, because each step of a row waits for the step before it. Inputs and outputs of
+/// more rows at a distance of 4 KiB would not fit in the 8 ways of an L1 cache.
 const GROUP: i64 = 4;
 /// The number of elements of the innermost dimension that a thread computes in each step.
 const TILE: i64 = 256;
@@ -127,7 +127,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         scf::close_parallel(at, &counts, work, region)
     }
 
-    /// Emits the prefixes of a group of rows, with the accumulators in registers. Blocks are for one row.
+    /// Emits the prefixes of a group of rows, with the accumulators in registers. With blocks, `rows` has one row.
     fn group(
         &self,
         rows: &[Vec<(usize, Value<'c, 'a>)>],
