@@ -235,9 +235,11 @@ def main():
             results = json.load(file)
     except FileNotFoundError:
         results = {"operators": {}}
-    versions = {package: importlib.metadata.version(package) for package in packages(suite)}
-    results.pop("note", None)
-    results.update(versions, machine=machine.name(), date=str(datetime.date.today()))
+    # A part of the measurements keeps what is stated of all.
+    if not (options.names or options.only) or "machine" not in results:
+        versions = {package: importlib.metadata.version(package) for package in packages(suite)}
+        results.pop("note", None)
+        results.update(versions, machine=machine.name(), date=str(datetime.date.today()))
     for name in options.names or suite.module().CASES:
         for threads in (1, 2):
             engines = [e for e in (options.only.split(",") if options.only else suite.engines) if measures(suite, e, name)]
