@@ -110,7 +110,7 @@ impl Limits {
 
     /// The help for exhausted work.
     pub(crate) fn exhausted_help(&self) -> String {
-        let more = self.work.saturating_mul(4);
+        let more = self.work.saturating_mul(4).max(self.meter.allowed);
         format!("make it smaller, or allow more: `--limit work={more}`")
     }
 }

@@ -94,6 +94,8 @@ fn sizes_are_bounded() {
     assert_eq!(answers(shaped("9223372036854775807").as_bytes()), ["SK3003"]);
     assert_eq!(answers(shaped("9223372036854775808").as_bytes()), ["SK1607"]);
     assert_eq!(answers(shaped("4294967296,4294967296").as_bytes()), ["SK3003"]);
+    let local = formula("t[a,b] = x[0,], a < 4294967296, b < 4294967296; y[i,] = t[i,i], i < n;");
+    assert_eq!(answers(local.as_bytes()), ["SK3003"]);
     assert_eq!(answers(using("[1 ..(1000000000)]").as_bytes()), ["SK0455"]);
     assert_eq!(answers(using("[0:1000000000000]").as_bytes()), ["SK0455"]);
     assert_eq!(answers(using("10 ** 10 ** 10").as_bytes()), ["SK0451"]);

@@ -7,7 +7,7 @@ use super::scope::Scope;
 use super::{EmitError, check, constant};
 use crate::ir::attribute_names;
 use crate::ir::ops;
-use crate::ir::{Builder, attributes, types};
+use crate::ir::{self, Builder, attributes, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
@@ -96,8 +96,12 @@ fn bounds<'c: 'a, 'a>(
         bounds.push(match &index.extent {
             Extent::Fixed(n) => signed(*n)?,
             open => {
-                dynamic.push(scope.extent_value(open, at)?);
-                types::DYNAMIC
+                let value = scope.extent_value(open, at)?;
+                // The largest bound of a triangular range is computed from extents, which may be static.
+                ir::integer(value).unwrap_or_else(|| {
+                    dynamic.push(value);
+                    types::DYNAMIC
+                })
             }
         });
     }

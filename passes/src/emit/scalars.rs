@@ -3,7 +3,7 @@
 
 use super::EmitError;
 use crate::ir::ops;
-use crate::ir::{Builder, types};
+use crate::ir::{self, Builder, types};
 use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::ScalarOp;
@@ -39,6 +39,9 @@ pub(super) fn within<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
     let bound = signed(bound)?;
+    if let Some(constant) = ir::integer(value) {
+        return Ok(at.idx(constant.clamp(0, bound)));
+    }
     let value = at.maxsi(value, at.idx(0));
     Ok(at.minsi(value, at.idx(bound)))
 }

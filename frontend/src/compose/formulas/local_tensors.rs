@@ -6,6 +6,7 @@ use crate::compose::calls::Composed;
 use crate::compose::context::Context;
 use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::dynamic_extent::extent_of;
+use crate::compose::shapes::size::check_size;
 use crate::diagnostics::codes::FORMULA;
 use crate::eval::{Atom, Value};
 use crate::model::{Extent, TensorType};
@@ -24,8 +25,11 @@ pub(super) fn declare_target(
         return Ok(());
     }
     let shape = shape(context, builder, lowering);
-    let tensor =
-        shape.and_then(|shape| Ok(TensorType { kind: value_kind(context, builder, lowering)?, shape }));
+    let tensor = shape.and_then(|shape| {
+        let tensor = TensorType { kind: value_kind(context, builder, lowering)?, shape };
+        check_size(context, &tensor, name.span)?;
+        Ok(tensor)
+    });
     let value = match &tensor {
         Ok(tensor) => {
             let tensor = builder.value(Some(name.name.clone()), tensor.clone(), name.span);
