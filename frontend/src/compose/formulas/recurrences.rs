@@ -122,24 +122,25 @@ fn name_values(formula: &mut Formula) {
     }
 }
 
-/// The expression after the targets were written.
+/// The expression after the targets were written, in their order.
 fn with_written(expr: &Expr, targets: &[Target]) -> Expr {
     let changed = expr.with_children(|child| Some(with_written(child, targets)));
     let expr = changed.unwrap_or_else(|| expr.clone());
-    let Some(target) = targets.iter().find(|target| may_read(&expr, target)) else {
-        return expr;
-    };
     let Node::Access { subscripts, .. } = &expr.node else {
         return expr;
     };
-    let equal = subscripts
-        .iter()
-        .zip(&target.subscripts)
-        .map(|(a, b)| runtime::compare(ScalarOp::Eq, a.clone(), b.clone()));
-    match equal.filter(|equal| runtime::bool_literal(equal) != Some(true)).reduce(runtime::and) {
-        None => target.value.clone(),
-        Some(is_written) => runtime::select(is_written, target.value.clone(), expr.clone()),
+    let mut result = expr.clone();
+    for target in targets.iter().filter(|target| may_read(&expr, target)) {
+        let equal = subscripts
+            .iter()
+            .zip(&target.subscripts)
+            .map(|(a, b)| runtime::compare(ScalarOp::Eq, a.clone(), b.clone()));
+        result = match equal.filter(|equal| runtime::bool_literal(equal) != Some(true)).reduce(runtime::and) {
+            None => target.value.clone(),
+            Some(is_written) => runtime::select(is_written, target.value.clone(), result),
+        };
     }
+    result
 }
 
 /// Whether an expression may be the element that a target writes.
