@@ -45,9 +45,10 @@ pub(super) fn append(
     }
     name_values(first);
     let written = &first.targets;
-    let mut predicate = first.predicate.iter().flat_map(Expr::nested);
+    let values = locals_of_predicate(first).iter().map(|local| &local.value);
+    let mut condition = first.predicate.iter().chain(values).flat_map(Expr::nested);
     if next.targets.iter().any(|next| written.iter().any(|target| target.output == next.output))
-        || predicate.any(|expr| written.iter().any(|target| may_read(expr, target)))
+        || condition.any(|expr| written.iter().any(|target| may_read(expr, target)))
     {
         return refused(lowering, "assign different outputs, which the condition of the step does not read");
     }
@@ -98,16 +99,18 @@ fn align(first: &mut Formula, next: &mut Formula) -> bool {
 
 /// Whether the formulas write in the same steps.
 fn have_same_predicate(first: &Formula, next: &Formula) -> bool {
-    let last = next.predicate.iter().flat_map(Expr::nested).filter_map(|expr| match expr.node {
+    let values = |formula| locals_of_predicate(formula).iter().map(|local| &local.value);
+    first.predicate == next.predicate && values(first).eq(values(next))
+}
+
+/// The locals up to the last one that the predicate uses.
+fn locals_of_predicate(formula: &Formula) -> &[FormulaLocal] {
+    let used = formula.predicate.iter().flat_map(Expr::nested).filter_map(|expr| match expr.node {
         Node::Local(position) => Some(position),
         _ => None,
     });
-    let last = last.max();
-    let values = |formula: &Formula| -> Vec<Expr> {
-        let used = formula.locals.iter().enumerate().take_while(|(position, _)| Some(*position) <= last);
-        used.map(|(_, local)| local.value.clone()).collect()
-    };
-    first.predicate == next.predicate && values(first) == values(next)
+    let count = used.max().map_or(0, |last| last + 1);
+    formula.locals.split_at(count).0
 }
 
 /// Makes each value of the formula a local, which other values can use.
