@@ -6,15 +6,19 @@ use std::collections::BTreeSet;
 use super::{Definition, ExprKind, LoopBound, Lowering, Subscript};
 
 impl Definition {
-    /// The names of the local tensors.
+    /// The names of the local tensors: targets that no block declares.
     pub fn local_tensors(&self) -> BTreeSet<&str> {
-        let outputs: BTreeSet<&str> = self.outputs.iter().map(|output| output.name.name.as_str()).collect();
+        let declarations = self.attributes.iter().chain(&self.inputs).chain(&self.constants);
+        let declarations = declarations.chain(&self.variables).chain(&self.outputs).map(|d| &d.name);
+        let helpers = self.usings.iter().flat_map(|using| using.target.names());
+        let declared = declarations.chain(helpers).chain(self.dtypes.iter().map(|ty| &ty.name));
+        let declared: BTreeSet<&str> = declared.map(|name| name.name.as_str()).collect();
         let mut read = BTreeSet::new();
         for lowering in &self.lowers {
             read.extend(lowering.names_read().filter(|name| *name != lowering.target.name.name));
         }
         let targets = self.lowers.iter().map(|lowering| lowering.target.name.name.as_str());
-        targets.filter(|name| !outputs.contains(name) && read.contains(name)).collect()
+        targets.filter(|name| !declared.contains(name) && read.contains(name)).collect()
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     checker.where_now = "in `@lower`";
     checker.context = Context::Formula;
     // The Khronos edition has no local tensors.
-    let locals = if checker.khronos { BTreeSet::new() } else { definition.local_tensors() };
+    let mut locals = if checker.khronos { BTreeSet::new() } else { definition.local_tensors() };
+    locals.retain(|name| checker.scope.lookup(name).is_none());
     checker.written = written(definition, &locals);
     let mut position = 0;
     for group in definition.recurrences() {
