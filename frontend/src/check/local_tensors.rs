@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Local tensors of `@lower`: the first formula of each one determines its type and shape.
 
-use crate::ast::Lowering;
+use crate::ast::{Ident, LoopBound, Lowering};
 use crate::check::access::{Access, INDEX_PER_DIMENSION};
 use crate::check::checker::Checker;
 use crate::check::types::{Base, Optional, Pack, Tensor, Type};
@@ -19,12 +19,19 @@ pub(super) fn defined_tensor(checker: &mut Checker, lowering: &Lowering) -> Opti
     let target = &lowering.target;
     let name = &target.name.name;
     let indices = checker.indices(&target.subscripts);
-    if lowering.bounds_of_target().is_none() {
+    let Some(bounds) = lowering.bounds_of_target() else {
         let message = format!("the first formula of the local tensor `{name}` determines its shape");
         let help = format!(
             "write different index symbols between the brackets, whose bounds are the extents: `{name}[i,] = …, i < n`"
         );
         let diagnostic = Diagnostic::error(&codes::FORMULA_TARGET, target.span, message);
+        checker.sink.report(diagnostic.with_help(help));
+        return None;
+    };
+    if let Some(index) = bounds.into_iter().find_map(|bound| index_in(bound, lowering)) {
+        let message = format!("an extent of the local tensor `{name}` depends on the index `{}`", index.name);
+        let help = "the extents of a local tensor do not depend on its indices; use the largest bound and a condition";
+        let diagnostic = Diagnostic::error(&codes::FORMULA_TARGET, index.span, message);
         checker.sink.report(diagnostic.with_help(help));
         return None;
     }
@@ -33,4 +40,12 @@ pub(super) fn defined_tensor(checker: &mut Checker, lowering: &Lowering) -> Opti
     checker.check_rank(&access, &rank, &indices, &target.subscripts, INDEX_PER_DIMENSION);
     let tensor = Tensor::Ranked(rank);
     Some(Type { base: Base::Unknown, pack: Pack::Single, optional: Optional::No, tensor })
+}
+
+/// The first index of the formula in one of its bounds. A bound does not see the indices after it, nor local values.
+fn index_in<'l>(bound: &'l LoopBound, lowering: &'l Lowering) -> Option<&'l Ident> {
+    let before = lowering.bounds.iter().take_while(|before| before.span != bound.span).map(|b| &b.name);
+    let unrolled = lowering.unroll.iter().filter_map(|unroll| unroll.index.as_ref());
+    let indices: Vec<&Ident> = before.chain(unrolled).collect();
+    bound.bound.names().into_iter().find(|name| indices.iter().any(|index| index.name == name.name))
 }
