@@ -11,6 +11,7 @@ use crate::compose::declarations::tensors::declare_outputs;
 use crate::compose::formulas::assigned_tensors::{AssignedTensors, targets};
 use crate::compose::formulas::full_slices::FullSlices;
 use crate::compose::formulas::index_order::{check_index_order, split, write_selected};
+use crate::compose::formulas::kinds_of_texts::kind_of_text;
 use crate::compose::formulas::local_tensors::declare_target;
 use crate::compose::formulas::recurrences::{append, refused};
 use crate::compose::invocations::builder::Builder;
@@ -19,6 +20,7 @@ use crate::compose::packs::packed_assignment::{
 };
 use crate::compose::shapes::checks::keep_demands;
 use crate::compose::shapes::dynamic_extent::{extent_of, largest};
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::ranges::collect_facts;
 use crate::eval::scope::Every;
@@ -89,14 +91,13 @@ pub(crate) fn lowered(context: &mut Context, builder: &mut Builder) -> Composed<
         }
     }
     result?;
-    for port in &builder.function.outputs {
-        for output in port.tensors.values() {
-            if !written.contains(output) {
-                formulas.extend(fill(builder, *output));
-            }
-        }
-    }
-    builder.function.body = Body::Formulas(formulas);
+    let outputs = builder.function.outputs.iter().flat_map(|port| port.tensors.values()).copied();
+    let mut filled: Vec<ValueId> = outputs.chain(builder.local_tensors.iter().copied()).collect();
+    filled.retain(|tensor| !written.contains(tensor));
+    filled.sort();
+    // Formulas may read these tensors.
+    let fills = filled.into_iter().filter_map(|tensor| fill(builder, tensor));
+    builder.function.body = Body::Formulas(fills.chain(formulas).collect());
     Ok(())
 }
 
@@ -246,12 +247,24 @@ fn value_kind(context: &mut Context, builder: &Builder, lowering: &Lowering) -> 
                 return kind.ok_or_else(|| context.unchecked(lowering.value.span));
             }
             Err(Stop::Unroll(position)) => match attempt.keys.get(position) {
+                Some((_, Some(0))) => {
+                    let kind = kind_of_text(builder, lowering);
+                    return kind.ok_or_else(|| report_no_kind(context, lowering));
+                }
                 Some((key, Some(_))) => fixed.push((*key, 0)),
                 _ => return Err(stopped(context, lowering, Stop::Unroll(position))),
             },
             Err(stop) => return Err(stopped(context, lowering, stop)),
         }
     }
+}
+
+fn report_no_kind(context: &mut Context, lowering: &Lowering) -> Reported {
+    let name = &lowering.target.name.name;
+    let message =
+        format!("this formula of the local tensor `{name}` has no steps, and its type cannot be determined");
+    let help = "convert its value, as in `real(…)`";
+    context.report(Diagnostic::error(&FORMULA, lowering.value.span, message).with_help(help))
 }
 
 /// Normalizes the formula; if an index must be a compile-time value, once for each of its values.
@@ -708,7 +721,7 @@ fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option
     (runtime::bool_literal(&whole) != Some(true)).then_some(whole)
 }
 
-/// Fills an output that no formula writes with `T()` (errata 16).
+/// Fills a tensor that no formula writes with `T()` (errata 16).
 fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
     let declared = builder.function.values.get(output.0 as usize)?;
     let value = declared.tensor.kind.default_value();
