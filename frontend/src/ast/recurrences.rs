@@ -7,7 +7,7 @@ use super::{Definition, Lowering, LoweringOp, Subscript};
 
 impl Lowering {
     /// The names that the formula reads.
-    pub(super) fn names_read(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names_read(&self) -> impl Iterator<Item = &str> {
         let locals = self.locals.iter().map(|(_, value)| value);
         let subscripts = self.target.subscripts.iter().flat_map(Subscript::exprs);
         let exprs = locals.chain([&self.value]).chain(&self.condition).chain(&self.target.item);

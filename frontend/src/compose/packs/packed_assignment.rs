@@ -7,7 +7,6 @@
 
 use crate::ast::{Expr as Text, ExprKind, FoldOp, Lowering, LoweringOp};
 use crate::compose::invocations::builder::Builder;
-use crate::compose::shapes::affine_extent::collect_names;
 use crate::compose::shapes::checks::{Verdict, equality, keep_extent_check, parts, text};
 use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
@@ -55,19 +54,11 @@ pub(in crate::compose) fn sliced(
     }
     match extent {
         // If only a few positions are written, their values may be read from other positions among them.
-        Extent::Fixed(n) if *n <= MAX_ONE_BY_ONE || reads_target(lowering) => None,
+        Extent::Fixed(n) if *n <= MAX_ONE_BY_ONE || lowering.names_read().any(|n| n == target.name.name) => {
+            None
+        }
         _ => Some((dimension, extent.clone())),
     }
-}
-
-/// Whether a formula reads its own target.
-fn reads_target(lowering: &Lowering) -> bool {
-    let locals = lowering.locals.iter().map(|(_, value)| value);
-    let mut names = Vec::new();
-    for expr in locals.chain([&lowering.value]).chain(&lowering.condition) {
-        collect_names(expr, &mut names);
-    }
-    names.contains(&lowering.target.name.name)
 }
 
 /// The length of the pack of dynamic length that a packed assignment writes.
