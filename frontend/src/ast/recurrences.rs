@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formulas whose outputs advance together: step t of each one reads step t-1 of the others.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Definition, Lowering, LoweringOp, Subscript};
 
@@ -13,27 +13,31 @@ impl Lowering {
         let exprs = locals.chain([&self.value]).chain(&self.condition).chain(&self.target.item);
         exprs.chain(subscripts).flat_map(|expr| expr.names()).map(|name| name.name.as_str())
     }
+
+    /// The names of its indices.
+    fn indices(&self) -> impl Iterator<Item = &str> {
+        self.bounds.iter().map(|bound| bound.name.name.as_str())
+    }
 }
 
 impl Definition {
     /// The formulas in order, in groups that advance together: consecutive `:=` formulas, one of which reads an output of
     /// a later one. Other formulas are groups of one.
     pub(crate) fn recurrences(&self) -> Vec<&[Lowering]> {
+        // Items of packs have separate formulas, which are computed one after the other.
+        let packs = self.outputs.iter().filter(|output| output.type_spec.pack.is_some());
+        let packs: FxHashSet<&str> = packs.map(|output| output.name.name.as_str()).collect();
+        let may_advance = |lowering: &Lowering| {
+            lowering.op == LoweringOp::Replace
+                && lowering.unroll.is_none()
+                && !packs.contains(lowering.target.name.name.as_str())
+        };
         let runs = self.lowers.chunk_by(|first, next| {
-            let names = |l: &Lowering| l.bounds.iter().map(|b| b.name.name.clone()).collect::<Vec<_>>();
-            self.may_advance(first) && self.may_advance(next) && names(first) == names(next)
+            may_advance(first) && may_advance(next) && first.indices().eq(next.indices())
         });
         let mut groups = Vec::new();
         runs.for_each(|run| groups_of_run(run, &mut groups));
         groups
-    }
-
-    /// Whether a formula replaces elements of a single tensor. Items of packs have separate formulas, which are computed
-    /// one after the other.
-    fn may_advance(&self, lowering: &Lowering) -> bool {
-        let name = &lowering.target.name.name;
-        let is_pack = self.outputs.iter().any(|o| o.name.name == *name && o.type_spec.pack.is_some());
-        lowering.op == LoweringOp::Replace && lowering.unroll.is_none() && !is_pack
     }
 }
 

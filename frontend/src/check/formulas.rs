@@ -54,8 +54,7 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     checker.context = Context::CompileTime;
     check_formulas_of_outputs(checker, definition);
     for name in locals {
-        let formulas = definition.lowers.iter().filter(|l| l.target.name.name == name);
-        check_sequence(checker, name, &formulas.collect::<Vec<_>>());
+        check_sequence(checker, name, &checker.formulas_of(name));
     }
 }
 
@@ -342,9 +341,7 @@ fn check_formulas_of_outputs(checker: &mut Checker, definition: &Definition) {
         if definition.may_have_lost(name) {
             continue;
         }
-        let written = checker.written.get(name.as_str());
-        let formulas: Vec<&Lowering> =
-            written.iter().flat_map(|written| &written.formulas).map(|(_, formula)| *formula).collect();
+        let formulas = checker.formulas_of(name);
         if formulas.is_empty() {
             if !composed && !mistaken && !output.type_spec.optional {
                 let message = format!("the output `{name}` has no formula");
@@ -435,7 +432,13 @@ fn written<'a>(definition: &'a Definition, locals: &BTreeSet<&'a str>) -> FxHash
     written
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
+    /// The formulas of an output or a local tensor, in order.
+    fn formulas_of(&self, name: &str) -> Vec<&'a Lowering> {
+        let written = self.written.get(name).into_iter();
+        written.flat_map(|written| &written.formulas).map(|(_, formula)| *formula).collect()
+    }
+
     /// The next formula of a tensor that is not complete before the current formulas, unless one of them computes it. For a pack,
     /// whose items have separate formulas, one earlier formula is enough.
     pub(super) fn unfinished(&self, name: &str) -> Option<Span> {
