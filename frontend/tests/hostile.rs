@@ -278,6 +278,18 @@ fn items_of_packs_are_metered() {
     exhausts("pack_items", &document(&doubled, "y = f(x);"));
 }
 
+/// Each copy of a text is work.
+#[test]
+fn texts_are_metered() {
+    let doubled = numbered(14, |k| format!("s{} = '{{s{k}}}{{s{k}}}'; ", k + 1));
+    let copies = numbered(100, |k| format!("t{k} = '{{s14}}'; "));
+    let (codes, _, work) =
+        metered(&document(&format!("@using {{ s0 = 'xx'; {doubled} {copies} }}"), "y = f(x);"));
+    assert_eq!(codes, [""; 0]);
+    let bytes = 100 * (2 << 14);
+    assert!(work > bytes / 16, "{work} steps");
+}
+
 #[test]
 fn packs_of_instances_are_bounded() {
     let doubled = "@attrib { a0: int.. = [1, 2]; ".to_string()

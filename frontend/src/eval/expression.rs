@@ -203,7 +203,7 @@ impl<'a> Evaluator<'a> {
     fn string(&mut self, literal: &StringLiteral) -> EvalResult<Value> {
         let mut text = String::new();
         for piece in &literal.pieces {
-            self.limits.charge_bytes(text.len(), literal.span)?;
+            let before = text.len();
             match piece {
                 StringPiece::Text(t) => text.push_str(t),
                 StringPiece::Format(expr) => {
@@ -219,6 +219,7 @@ impl<'a> Evaluator<'a> {
                     text.push_str(&value.text());
                 }
             }
+            self.limits.charge_bytes(text.len() - before, literal.span)?;
             if text.len() > Value::MAX_TEXT_BYTES {
                 let message = format!(
                     "a string has more than {} bytes, the most that there can be",
