@@ -13,6 +13,7 @@ use skript_frontend::diagnostics::Sink;
 use skript_frontend::diagnostics::render::render;
 use skript_frontend::limits::Limits;
 use skript_frontend::model::AttributeValue;
+use skript_frontend::program::Edition;
 use skript_frontend::source_files::load_program;
 
 /// The codes of all diagnostics for the bytes of a main file, each once, in order.
@@ -288,6 +289,30 @@ fn texts_are_metered() {
     assert_eq!(codes, [""; 0]);
     let bytes = 100 * (2 << 14);
     assert!(work > bytes / 16, "{work} steps");
+}
+
+/// The composer examines divisions in order to warn if the syntax of the edition khronos may have changed their results.
+#[test]
+fn examined_divisions_are_metered() {
+    let sum = vec!["i + (i * 3 - n * 7) / (i + 2) % 5"; 200].join(" + ");
+    let text = formula(&format!("y[i,] = x[i,] * real({sum} <? 9), i < n;"));
+    let work = |edition: Option<Edition>, codes: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("main.sknd");
+        std::fs::write(&path, &text).unwrap();
+        let (mut sink, limits) = (Sink::default(), Limits::default());
+        let program = load_program(&path, edition, &limits, &mut sink);
+        check_program(&program, &mut sink);
+        assert!(compose(&program, &ComposeOptions::default(), &limits, &mut sink).is_some());
+        let work = sink.work();
+        let mut ids: Vec<_> = sink.into_sorted().iter().map(|d| d.code.id).collect();
+        ids.dedup();
+        assert_eq!(ids, codes);
+        work
+    };
+    let stated = work(Some(Edition::Khronos), &[]);
+    let from_syntax = work(None, &["SK1515"]);
+    assert!(stated + 1000 < from_syntax, "{stated} and {from_syntax} steps");
 }
 
 #[test]

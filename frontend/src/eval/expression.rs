@@ -505,7 +505,7 @@ impl<'a> Evaluator<'a> {
         if let [Atom::Str(a), Atom::Str(b)] = operands {
             return self.strings(op, a, b, span);
         }
-        self.language.note(op, operands, self.formula.as_ref(), span);
+        self.language.note(op, operands, self.formula.as_ref(), (self.limits, span))?;
         let scalars: Option<Vec<_>> = operands.iter().map(Atom::scalar).collect();
         if let Some(scalars) = scalars {
             return match apply(op, &scalars, self.edition) {

@@ -12,7 +12,6 @@ use crate::model::{
     self, Block, ConstantData, Extent, Function, FunctionId, Invoke, Operation, Port, PortTensors,
     Quantization, ShapeExpr, TensorType, ValueId,
 };
-use crate::program::Edition;
 use crate::source::Span;
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -132,14 +131,14 @@ impl<'p> Builder<'p> {
     /// A function without values; `entry`: whether it is the main graph.
     pub(crate) fn new(
         operator: OperatorRef<'p>,
-        edition: Edition,
+        language: Language,
         function: Function,
         entry: bool,
         quantizers: Vec<Quantizer<'p>>,
     ) -> Self {
         Builder {
             operator,
-            language: Language::new(edition),
+            language,
             scope: Scope::new(),
             types: IndexMap::new(),
             function,
