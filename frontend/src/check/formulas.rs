@@ -39,6 +39,8 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     }
     checker.where_now = "in `@lower`";
     checker.context = Context::Formula;
+    // Local tensors are visible here only.
+    checker.scope.enter();
     // The Khronos edition has no local tensors.
     let mut locals = if checker.khronos { BTreeSet::new() } else { definition.local_tensors() };
     locals.retain(|name| checker.scope.lookup(name).is_none());
@@ -56,6 +58,7 @@ pub(super) fn check_formulas(checker: &mut Checker) {
     for name in locals {
         check_sequence(checker, name, &checker.formulas_of(name));
     }
+    checker.scope.leave();
 }
 
 /// One formula: `unroll..(k -> n) locals, target op value, bounds | condition`.
