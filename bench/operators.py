@@ -235,7 +235,7 @@ def main():
             results = json.load(file)
     except FileNotFoundError:
         results = {"operators": {}}
-    # A part of the measurements keeps what is stated of all.
+    # Partial measurements keep the description of the table.
     if not (options.names or options.only) or "machine" not in results:
         versions = {package: importlib.metadata.version(package) for package in packages(suite)}
         results.pop("note", None)

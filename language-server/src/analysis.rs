@@ -25,7 +25,8 @@ pub(crate) struct Analysis {
     pub diagnostics: Vec<Diagnostic>,
     /// Line tables by file, built on demand.
     lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
-    /// The files of the model with their times and sizes. `None` if a file may be missing, or differ from what was read.
+    /// The files of the model with their times and sizes. `None` if a file may be missing, or be newer than the text that was
+    /// read.
     files: Option<Vec<(PathBuf, Stamp)>>,
     /// The composed tensors of the first graph with default attribute values.
     tensors: Vec<Value>,

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf=tensors=true | FileCheck %s --implicit-check-not=memref --implicit-check-not=bufferization
 // RUN: not skript-opt %s --split-input-file --convert-skript-formula-to-scf="tensors=true lanes=true" 2>&1 | FileCheck %s --check-prefix=BOTH
-// BOTH: the option `tensors` excludes `parallel`, `lanes` and `threads`, which require buffers
+// BOTH: the option `tensors` excludes `parallel`, `lanes`, `threads` and `iterations`, which require buffers
 
 // A recurrence: each loop carries the output; the step is a linalg.generic without loops.
 // CHECK-LABEL: func.func @recurrence(
