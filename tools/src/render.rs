@@ -131,7 +131,8 @@ help: give 2
     #[test]
     fn errors_are_selected_before_warnings() {
         let (_, error) = example();
-        let warning = Diagnostic { severity: Severity::Warning, ..error.clone() };
+        let mut warning = error.clone();
+        warning.severity = Severity::Warning;
         let diagnostics = [warning.clone(), warning.clone(), error.clone(), warning, error];
         let severities = |most| selected(&diagnostics, most).map(severity).collect::<Vec<_>>();
         assert_eq!(severities(3), ["warning", "error", "error"]);
