@@ -10,7 +10,7 @@ use skript_semantics::ScalarKind;
 /// The kinds of names in a formula.
 struct Names<'a, 'p> {
     builder: &'a Builder<'p>,
-    /// Of indices and local values.
+    /// The kinds of indices and local values.
     locals: FxHashMap<&'a str, Option<ScalarKind>>,
 }
 
