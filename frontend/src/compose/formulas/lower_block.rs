@@ -234,17 +234,26 @@ fn check_unrolled(context: &Context, count: i64, span: Span) -> EvalResult<()> {
 
 /// The kind of the values of a formula.
 fn value_kind(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<ScalarKind> {
+    let mut scope = builder.scope.clone();
+    if let Some(index) = lowering.unroll.as_ref().and_then(|unroll| unroll.index.as_ref()) {
+        scope.push();
+        scope.set(index.name.clone(), Value::int(0));
+    }
     let mut fixed = Vec::new();
     loop {
         let mut attempt = Attempt::new(context, builder, lowering);
-        let value = attempt.loops(&builder.scope, &fixed).and_then(|(scope, state)| {
+        let value = attempt.loops(&scope, &fixed).and_then(|(scope, state)| {
             let mut evaluator = attempt.evaluator(&scope, state);
             evaluator.guarded(|evaluator| evaluator.eval(&lowering.value))
         });
         match value {
             Ok((value, _)) => {
                 let kind = value.atoms().first().and_then(Atom::kind);
-                return kind.ok_or_else(|| context.unchecked(lowering.value.span));
+                return kind.ok_or_else(|| {
+                    let name = &lowering.target.name.name;
+                    let message = format!("elements of the local tensor `{name}` must be numbers or bools");
+                    context.report(Diagnostic::error(&FORMULA, lowering.value.span, message))
+                });
             }
             Err(Stop::Unroll(position)) => match attempt.keys.get(position) {
                 Some((_, Some(0))) => {
