@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Definition, Module};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 
 /// The edition of the language that a module uses (`draft6` is the draft with its errata, `khronos` that of the reference
 /// implementation of 2026).
@@ -99,6 +99,12 @@ impl Program {
         let position = positions.get(module)?.get(name)?;
         let (key, module) = self.modules.get_key_value(module)?;
         Some((key, module.definitions.get(*position)?))
+    }
+
+    /// The syntax that selects the edition khronos for a module, if nothing else does.
+    pub(crate) fn khronos_syntax(&self, key: &str) -> Option<&(Span, String)> {
+        let (info, marks) = (self.info.get(key)?, &self.modules.get(key)?.edition_marks);
+        marks.khronos_only.as_ref().or(marks.khronos_first.as_ref()).filter(|_| info.edition_from_syntax)
     }
 
     /// The edition that gives a module its meaning; draft6 for unknown keys.

@@ -249,7 +249,15 @@ fn report_target(checker: &mut Checker, target: &AccessTarget) {
         Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
         None if outputs.is_empty() => diagnostic.with_help("declare it in `@output`"),
         None if checker.khronos && checker.definition.local_tensors().contains(name.name.as_str()) => {
-            diagnostic.with_help("local tensors require the edition draft6; declare it in `@output`")
+            let help = "local tensors require the edition draft6";
+            match checker.env.program.khronos_syntax(checker.module) {
+                Some((span, syntax)) => {
+                    diagnostic.with_label_at(*span, "selects the edition khronos").with_help(format!(
+                        "{help}: pass `--edition=draft6`, or write the module without `{syntax}`"
+                    ))
+                }
+                None => diagnostic.with_help(format!("{help}; declare it in `@output`")),
+            }
         }
         None => diagnostic.with_help(format!(
             "the outputs are {}; a local tensor has a new name, and another formula reads it",

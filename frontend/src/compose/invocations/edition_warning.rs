@@ -5,18 +5,10 @@ use super::builder::Builder;
 use crate::compose::context::Context;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::EDITION_OF_DIVISION;
-use crate::program::Program;
-use crate::source::Span;
 use skript_semantics::ScalarOp;
 
-/// The syntax that selects the edition khronos for a module, if nothing else does.
-pub(super) fn selector<'p>(program: &'p Program, key: &str) -> Option<&'p (Span, String)> {
-    let (info, marks) = (program.info.get(key)?, &program.modules.get(key)?.edition_marks);
-    marks.khronos_only.as_ref().or(marks.khronos_first.as_ref()).filter(|_| info.edition_from_syntax)
-}
-
 pub(super) fn warn_of_divisions(context: &mut Context, builder: &Builder) {
-    let Some((selector, syntax)) = selector(context.program, builder.operator.module) else {
+    let Some((selector, syntax)) = context.program.khronos_syntax(builder.operator.module) else {
         return;
     };
     for division in builder.language.take_divisions() {

@@ -14,7 +14,7 @@ use crate::compose::instances::InstanceInfo;
 use crate::compose::invocations::arguments::ArgumentList;
 use crate::compose::invocations::binding::bind;
 use crate::compose::invocations::builder::Builder;
-use crate::compose::invocations::edition_warning::{selector, warn_of_divisions};
+use crate::compose::invocations::edition_warning::warn_of_divisions;
 use crate::compose::operators::OperatorRef;
 use crate::compose::quantization::quantizers::{own_quantizers, quantization, simulate_given};
 use crate::compose::shapes::checks::settle;
@@ -62,7 +62,7 @@ impl<'p> Composer<'p, '_> {
         };
         let edition = self.context.program.edition(operator.module);
         let quantizers = std::mem::take(&mut self.passed_quantizers);
-        let language = Language::new(edition, selector(self.context.program, operator.module).is_some());
+        let language = Language::new(edition, self.context.program.khronos_syntax(operator.module).is_some());
         let mut builder = Builder::new(operator, language, function, entry, quantizers);
         let root = if entry { self.context.operators.qualified(&operator) } else { String::new() };
         let filled = self.fill(&mut builder, list, &root);
