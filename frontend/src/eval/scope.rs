@@ -7,17 +7,19 @@ use crate::eval::value::Value;
 use crate::model;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
-    frames: Vec<FxHashMap<String, Value>>,
+    /// Shared by clones until one of them binds a name, because each formula starts with the names of its operator.
+    frames: Vec<Rc<FxHashMap<String, Value>>>,
     /// The lengths that null packs would have.
     null_lengths: FxHashMap<String, Value>,
 }
 
 impl Scope {
     pub(crate) fn new() -> Self {
-        Scope { frames: vec![FxHashMap::default()], null_lengths: FxHashMap::default() }
+        Scope { frames: vec![Rc::default()], null_lengths: FxHashMap::default() }
     }
 
     /// Sets the declared length of a pack that is null.
@@ -36,20 +38,15 @@ impl Scope {
     /// Binds a name in the innermost frame.
     pub(crate) fn set(&mut self, name: impl Into<String>, value: Value) {
         if self.frames.is_empty() {
-            self.frames.push(FxHashMap::default());
+            self.frames.push(Rc::default());
         }
         if let Some(frame) = self.frames.last_mut() {
-            frame.insert(name.into(), value);
+            Rc::make_mut(frame).insert(name.into(), value);
         }
     }
 
     pub(crate) fn push(&mut self) {
-        self.frames.push(FxHashMap::default());
-    }
-
-    /// The number of names.
-    pub(crate) fn size(&self) -> usize {
-        self.frames.iter().map(FxHashMap::len).sum()
+        self.frames.push(Rc::default());
     }
 
     pub(crate) fn depth(&self) -> usize {

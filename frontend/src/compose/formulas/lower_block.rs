@@ -406,7 +406,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     /// The indices and local values of the formula, as names of a scope.
     fn loops(&mut self, scope: &Scope, fixed: &[Fixed]) -> EvalResult<(Scope, FormulaState)> {
         let lowering = self.lowering;
-        self.context.limits.charge(ATTEMPT_WORK + scope.size(), lowering.span)?;
+        self.context.limits.charge(ATTEMPT_WORK, lowering.span)?;
         let mut scope = scope.clone();
         scope.push();
         for (position, bound) in lowering.bounds.iter().enumerate() {
