@@ -5,6 +5,10 @@
 //!
 //! This crate is internal to the compiler, and its interface changes without notice. Programs embed the crate `skript`.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
+#![allow(
+    clippy::indexing_slicing,
+    reason = "positions come from verified IR; one that is out of bounds is a bug, which entry points report as one"
+)]
 
 mod all;
 pub mod code_cache;

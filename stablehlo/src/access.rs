@@ -6,11 +6,6 @@
 //! depends on one index is concatenated from slices if few slices suffice. Dimensions that share indices, or that use
 //! an index twice, are combined to one dimension ([`shared_indices`](super::shared_indices)). All other dimensions are
 //! gathered, at positions that are fields.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::constants::filler;
 use super::field::{Field, union};
 use super::rearrange::rearranged;

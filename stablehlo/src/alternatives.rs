@@ -2,11 +2,6 @@
 //! Exports reads at a subscript that selects among several subscripts at run time: `min(f, s)`, `max(f, s)` or
 //! `c ? f : g`, with f and g affine in one index and s a scalar. The export reads the dimension at each candidate and
 //! selects each element: mirrored and clamped borders of dynamic dimensions become slices.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::access::{run, slice};
 use super::error::ExportError;
 use super::evaluate::Evaluator;

@@ -5,11 +5,6 @@
 //! reduction does not affect the result, which is the first best element, or the last best element if equal elements
 //! replace each other. Skipped points get the worst pair, without a position. Compared expressions are computed at all
 //! points first.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::access::{Subscript, read};
 use super::constants::{identity, is_zero};
 use super::error::ExportError;

@@ -3,11 +3,6 @@
 //!
 //! Everything is evaluated at every point: branches become selects, reads out of bounds are clamped or padded, and
 //! operations are total, so unused values have no effect.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::access::{Gathered, Subscript, read, run};
 use super::captures::Outside;
 use super::error::ExportError;

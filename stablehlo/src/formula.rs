@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports one formula: evaluates it at all points, reduces the values, and writes the destinations.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::captures::Outside;
 use super::constants::identity;
 use super::error::ExportError;

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports reads with a dynamic period: at `f mod s`, where f is a nonnegative affine form of the indices and s is a
 //! scalar.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::access::run;
 use super::constants::filler;
 use super::error::ExportError;

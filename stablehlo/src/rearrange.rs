@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports reads at constant positions along a dimension as concatenated slices, reversals and repetitions.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::tensors::Tensors;
 use melior::ir::Value;
 use skript_dialect::melior;

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports scalar operations on tensors of the same shape: as one StableHLO operation if possible, otherwise as the
 //! steps of the lowering.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::tensors::Tensors;
 use super::{cast, functions};
 use melior::Error;

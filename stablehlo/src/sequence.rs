@@ -3,11 +3,6 @@
 //!
 //! An index is parallel if, for every output, it is the only index of the same dimension in all writes and reads.
 //! Parallel indices become dimensions of tensors in the loop.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::access::Subscript;
 use super::captures::Outside;
 use super::error::ExportError;

@@ -4,11 +4,6 @@
 //! Dimensions that share indices are flattened to one, with the subscript `c·i + d·j + …`. If d is at least the range
 //! of the other terms, the dimension is split into pieces of d elements, which j enumerates. If the pieces overlap, the
 //! n elements are repeated and split into pieces of n + d: each piece begins d elements after the one before.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::access::{Subscript, run};
 use super::constants::filler;
 use super::rearrange::MAX_PIECES;

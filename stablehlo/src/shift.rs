@@ -2,11 +2,6 @@
 //! Exports accesses at a dynamic offset along a dimension: at `f + s`, where f is an affine form of the indices and s
 //! is a scalar, or in rows, at `f + s + g·t`, where g are other indices. One slice, which f covers, is extracted for
 //! each value of g; the subscripts within the slices are g and f.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::access::{Subscript, read};
 use super::constants::filler;
 use super::field::Field;

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! StableHLO operations on tensors with static extents, under short names.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;

@@ -6,11 +6,6 @@
 //! evenly, is a window over elements with base dilation b. Points that the guard skips outside of the tensor and
 //! between its elements are padding. If the guard compares a position with a scalar, such as a dynamic extent, the
 //! elements that do not count are replaced by a filler.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 mod convolve;
 mod reduce;
 

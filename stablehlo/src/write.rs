@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports the writes of a formula as a block of its output or as a scatter.
-#![allow(clippy::indexing_slicing, reason = "a combination has two arguments")]
-
 use super::access::{Subscript, read, stack};
 use super::constants::{constant, identity};
 use super::field::{Field, union};

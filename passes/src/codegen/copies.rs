@@ -4,8 +4,6 @@
 //! MLIR would lower them to calls of a library function. Copies between contiguous arrays are not changed, because they become
 //! `memcpy`. Copies marked by `skript-stream-results` become non-temporal stores of full cache lines.
 
-#![allow(clippy::indexing_slicing, reason = "a copy has two operands")]
-
 use super::streams;
 use crate::ir::attribute_names::STREAM;
 use crate::ir::memref::Copy;

@@ -4,8 +4,6 @@
 //! `skript-name-entry` renames the entry before it is lowered to LLVM; after that, `skript-add-entry` adds the C function
 //! that calls it.
 
-#![allow(clippy::indexing_slicing, reason = "the functions have these arguments")]
-
 use super::{checks, table};
 use crate::error::CodegenError;
 use crate::ir;

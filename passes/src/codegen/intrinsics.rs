@@ -7,8 +7,6 @@
 //!
 //! Requires: a bufferized entry, with every `skript.intrinsic` on memrefs. Guarantees: no `skript.intrinsic` is left.
 
-#![allow(clippy::indexing_slicing, reason = "the metadata of an array begins with its offset")]
-
 use super::checks::context_argument;
 use super::memory::ancestor_of;
 use crate::ir;

@@ -12,8 +12,6 @@
 //!
 //! Requires: the LLVM dialect. Guarantees: results do not depend on the number of threads, as one call computes each step.
 
-#![allow(clippy::indexing_slicing, reason = "functions have these arguments")]
-
 use crate::error::CodegenError;
 use crate::ir::attribute_names::STEPS;
 use crate::ir::builder::arith::Integers;

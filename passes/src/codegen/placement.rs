@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Assigns offsets to buffers with lifetimes: buffers that are live at the same time do not overlap.
 
-#![allow(clippy::indexing_slicing, reason = "indices come from the list of buffers itself")]
-
 /// A buffer to place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lifetime {

@@ -5,11 +5,6 @@
 //! Canonicalization drops values that a region does not use, which shifts the positions of the others. But bufferization
 //! compares loop-carried tensors by position. So this step also passes the values that the second region does not use.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "a loop has a result for each loop-carried value, by its verifier"
-)]
-
 use crate::error::CodegenError;
 use crate::ir::{self, Builder, ops};
 use melior::ir::block::BlockLike;

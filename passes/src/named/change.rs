@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Changes of a tensor before a named operation reads it, or after a named operation writes it.
 
-#![allow(clippy::indexing_slicing, reason = "a copy has two elements")]
-
 use super::payload::Factor;
 use crate::formula::block;
 use crate::formula::dynamic_extents::Sizes;

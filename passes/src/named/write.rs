@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Emits a named operation, with reshapes of its operands.
 
-#![allow(clippy::indexing_slicing, reason = "operations have these operands")]
-
 use super::operand::Operand;
 use crate::ir;
 use crate::ir::operator::Operator;

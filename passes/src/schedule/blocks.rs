@@ -8,8 +8,6 @@
 //!
 //! Requires: static strides, and a payload that does not use loop indices.
 
-#![allow(clippy::indexing_slicing, reason = "loops, extents and strides of one operation have equal lengths")]
-
 use super::reading::Array;
 use super::squares::{self, Side};
 use super::vectors::{in_vectors, is_vectorizable, widest};

@@ -9,8 +9,6 @@
 //!
 //! Requires: static buffers. Guarantees: results do not change; short rows are not sorted.
 
-#![allow(clippy::indexing_slicing, reason = "an array and a result, each with loops")]
-
 mod cases;
 
 use crate::ir::builder::arith::{Integers, Reals};

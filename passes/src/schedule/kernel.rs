@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Emits a vectorized kernel: a function on flat arrays, with register tiles inside loops.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::body::{Body, Operand};
 use super::nest::Nest;
 use super::payload::Known;

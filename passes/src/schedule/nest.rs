@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Perfect loop nests over contiguous arrays, in which the address of each access is an affine form of the loop indices.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::dot::Dot;
 
 /// Whether the output's address depends on the loop.

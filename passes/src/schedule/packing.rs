@@ -7,8 +7,6 @@
 //!
 //! The method is that of Goto and van de Geijn, *Anatomy of High-Performance Matrix Multiplication* (2008), section 4.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::dot::in_groups;
 use super::kernel::KERNEL;
 use super::nest::{Address, LoopKind, Nest};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Emits the scalars and vectors of a kernel's payload at a point of its tile.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::body::{Operand, Step};
 use super::nest::CLOSEST;
 use super::writer::{LastVector, Point, State, Writer};

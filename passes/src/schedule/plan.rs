@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Plans the register tile of a nest: the loop along the lanes, and the loops that are unrolled around it.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::costs::Costs;
 use super::nest::{LoopKind, Nest};
 use super::select::{Selected, is_used, selections};

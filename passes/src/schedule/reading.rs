@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Analyzes a bufferized `linalg.generic` as a loop nest with a payload, if a register tile can compute it.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::body::{Body, Combine, Operand, Step, is_identity};
 use super::caller::has_offset;
 use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reductions along the lanes of vectors: the loop, its remainder, and the reduction across lanes.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::payload::Known;
 use super::writer::{LastVector, Point, State, Tile, Writer};
 use crate::ir::{attributes, ops};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Selects the loop of a nest's vector lanes, and the operand to pack, by the estimated fraction of peak performance.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::nest::{Address, CLOSEST, LoopKind, Nest};
 use super::plan::{LaneMode, Vectors};
 

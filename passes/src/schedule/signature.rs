@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of a kernel.
 
-#![allow(clippy::indexing_slicing, reason = "the lists of a signature have equal lengths")]
-
 use crate::ir::types::{DYNAMIC, context_of};
 use crate::ir::{Builder, memref};
 use melior::ir::{Type, Value};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Addresses of operands whose strides are multiples of dynamic extents.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::writer::{Point, State, Writer};
 use melior::ir::Value;
 

@@ -5,8 +5,6 @@
 //! other element. The next tap selects the elements in between from the same two vectors. So the taps of one stride are computed
 //! together.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::nest::CLOSEST;
 use super::plan::LaneMode;
 use super::writer::{Point, State, Taps, Writer};

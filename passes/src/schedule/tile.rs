@@ -4,8 +4,6 @@
 //! A step of the reduction multiplies each vector of the tile by a broadcast element of each row. The tile's accumulators, the
 //! vectors and one broadcast element must fit the registers.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::costs::Costs;
 use super::nest::{Address, CLOSEST, LoopKind, Nest};
 use super::plan::{Plan, Vectors};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Emits the parallel loops of a kernel around its register tile.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::nest::Nest;
 use super::plan::Plan;
 use super::writer::{LastVector, State, Tile, Writer};

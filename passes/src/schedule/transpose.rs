@@ -3,8 +3,6 @@
 //!
 //! Each block is stored to the stack once, so that a loop can finish the lanes of the output.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::nest::Nest;
 use super::plan::Plan;
 use super::squares::transposed;

@@ -9,8 +9,6 @@
 //! Extents may be dynamic, and so may the strides of contiguous arrays, which are multiples of extents; the extents become
 //! arguments of the kernel. A packed operand has at most one dynamic extent.
 
-#![allow(clippy::indexing_slicing, reason = "positions of functions are those of the list")]
-
 use super::body::{Body, Operand};
 use super::caller::{branch_before, covered, offset, passed_as};
 use super::choices::{self, Choices};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The writer of a kernel's code: its state, constants, loops and branches.
 
-#![allow(clippy::indexing_slicing, reason = "operands have views")]
-
 use super::body::Body;
 use super::nest::Nest;
 use super::plan::Plan;

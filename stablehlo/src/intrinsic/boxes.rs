@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports non-maximum suppression: a sort by score, then a loop with one step per box. A step handles all batch items
 //! and classes.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::super::error::ExportError;
 use super::super::field::Field;
 use super::super::tensors::Tensors;

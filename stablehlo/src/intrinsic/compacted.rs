@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports results with data-dependent extents. The tensors have the upper bounds as extents, with the elements first
 //! and zeros after them; the extents are additional results.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::super::error::ExportError;
 use super::super::field::Field;
 use super::super::tensors::Tensors;

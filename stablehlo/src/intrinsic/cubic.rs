@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports cubic resizing: gathers the elements at the taps, multiplies them by weights, and adds the products in f64,
 //! like the run-time kernel.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::super::error::ExportError;
 use super::super::field::Field;
 use super::Invocation;

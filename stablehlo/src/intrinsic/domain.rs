@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Arithmetic on fields over a domain of an intrinsic, outside of formulas.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::super::access::{Subscript, read};
 use super::super::field::{Field, join};
 use super::super::tensors::{Tensors, shape};

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports the largest or smallest elements along a dimension as a sort and a slice of its first elements.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::super::error::ExportError;
 use super::super::tensors::Tensors;
 use super::Invocation;

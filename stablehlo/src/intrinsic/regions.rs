@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports pooling of regions. Reduces one dimension after the other and masks the elements outside of each bin.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::super::constants::identity;
 use super::super::error::ExportError;
 use super::super::field::Field;

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports sums of products over windows as `convolution`.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::{Window, Windowed, padding};
 use crate::field::Field;
 use crate::tensors::{Tensors, shape};

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exports reductions over windows as `reduce_window`.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
-)]
-
 use super::{Dimension, Skipped, Window, Windowed, padding};
 use crate::constants::{filler, identity};
 use crate::evaluate::Evaluator;

@@ -12,11 +12,6 @@
 //!
 //! Requires: `skript-outline-kernels`. Guarantees: no launch and no GPU module is left, and the entry accesses only host memory.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "the metadata of an array are its offset, its extents and its strides"
-)]
-
 use super::layout;
 use crate::ir::func::{callee, declare, symbol};
 use crate::ir::{self, Builder, ops, types};

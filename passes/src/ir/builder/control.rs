@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builder methods for loops, branches and calls.
 
-#![allow(clippy::indexing_slicing, reason = "a loop body has its index before the loop-carried values")]
-
 use crate::ir::{Builder, ops};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builder methods for operations of the dialects `memref` and `vector`.
 
-#![allow(clippy::indexing_slicing, reason = "the metadata of a memref begins with its base buffer")]
-
 use crate::ir::{Builder, attributes, memref, ops, segment, signed, types, vector};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;

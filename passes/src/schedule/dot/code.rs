@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Emits the code of dot-product instructions.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::{Dot, Instruction};
 use crate::ir::{types, vector};
 use crate::schedule::payload::Known;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Groups of products along a loop of a nest.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::{Dot, in_groups};
 use crate::schedule::nest::{LoopKind, Nest};
 

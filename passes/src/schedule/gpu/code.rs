@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The code of a thread: addresses and elements of arrays, and the payload of a reduction.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "operands, steps and captures of a payload are those of its nest"
-)]
-
 use super::super::body::{Body, Operand, Step};
 use super::super::nest::{Address, LoopKind, Nest};
 use super::super::signature::{AT_RUN_TIME, Signature};

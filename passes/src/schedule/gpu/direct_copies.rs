@@ -4,8 +4,6 @@
 //! A thread begins the copies of the next step, adds the products of the current step, and waits for its copies before the barrier. A
 //! copy has 4, 8 or 16 bytes that are contiguous in both memories; other inputs are copied through registers.
 
-#![allow(clippy::indexing_slicing, reason = "a tile has two sides")]
-
 use super::super::targets::gpus::DirectCopy;
 use super::code::{Code, bytes};
 use super::tiles::{Copied, TileWriter};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Launches of thread blocks that divide the tiles of a kernel, and the reduction of the values of the threads of a block.
 
-#![allow(clippy::indexing_slicing, reason = "regions have the arguments that they were created with")]
-
 use super::outline::MAX_BLOCKS;
 use crate::ir::attribute_names::RESIDENT;
 use crate::ir::numbers::Numbers;

@@ -12,11 +12,6 @@
 //! they are written to shared memory, or when they are read if they are copied without registers
 //! ([`super::direct_copies`]).
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "a product has two sides, and as many registers as its instruction"
-)]
-
 use super::super::body::{Body, Operand, Step};
 use super::super::targets::gpus::{MatrixTile, MatrixUnitKind, Precision};
 use super::code::{self, Name, vector};

@@ -5,8 +5,6 @@
 //! the results of threads t and t + T/2, then of t and t + T/4, and so on. Finally, the initial value is combined with the result. The
 //! order depends only on the static extents, the upper bounds of dynamic extents, and the description of the GPU.
 
-#![allow(clippy::indexing_slicing, reason = "a reduction has one value")]
-
 use super::super::body::Body;
 use super::super::nest::{Address, LoopKind, Nest};
 use super::super::targets::gpus::Gpu;

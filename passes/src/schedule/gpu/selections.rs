@@ -14,11 +14,6 @@
 //! threads; among equal values, the first position is selected. The result is the same as that of the sequential loop, also for NaN: a NaN
 //! is not better than any value, and no value is better than a NaN. So an initial position whose value is NaN is never replaced.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "a comparison has two sides; a thread holds a value and a position"
-)]
-
 use super::launch::{Group, Launch, blocks};
 use crate::ir::attribute_names::SELECTS;
 use crate::ir::builder::arith::Integers;

@@ -9,8 +9,6 @@
 //! Each element is accumulated either by one thread, in the order of the formula, or by a matrix unit that adds several
 //! products at once ([`super::matrix_unit`]).
 
-#![allow(clippy::indexing_slicing, reason = "a tile has two sides")]
-
 use super::super::body::Body;
 use super::super::targets::gpus::{MatrixTile, Tile};
 use super::code::{self, Code, Name, Point, bytes};

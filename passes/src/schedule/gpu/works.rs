@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lowers operations on the rows of a block to loops of its threads.
 
-#![allow(clippy::indexing_slicing, reason = "a reduction has one value, and a point a position of each loop")]
-
 use super::launch;
 use crate::ir::builder::arith::Integers;
 use crate::ir::copy::{Copier, arguments};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Emits the functions of a window in tiles, which transform the weights, a block of the input, and a block of the products.
 
-#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
-
 use super::matrices::WINDOW;
 use super::shape::Shape;
 use super::transform::transform;

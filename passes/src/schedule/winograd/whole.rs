@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The function that computes a convolution by Winograd tiles, one block of tiles after the other.
 
-#![allow(clippy::indexing_slicing, reason = "the function has these arguments")]
-
 use super::emit::{Source, flat};
 use crate::ir::func::Definition;
 use crate::schedule::kernel::KERNEL;

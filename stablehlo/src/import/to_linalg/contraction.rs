@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts sums of products: `dot_general` and `convolution`.
-#![allow(clippy::indexing_slicing, reason = "the verifier has checked the rank of strides and dilations")]
-
 use super::generic::{Port, dims, generic};
 use super::operation::Values;
 use super::operation::{SourceOp, Tensor};

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `select_and_scatter`: adds each update to the element that its window selects.
-#![allow(clippy::indexing_slicing, reason = "loops yield as many values as they carry")]
-
 use super::generic::filled;
 use super::nest::{index, nest};
 use super::operation::SourceOp;

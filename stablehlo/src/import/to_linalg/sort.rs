@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts sorts to a stable bottom-up merge sort of positions, for each line along the dimension.
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops yield as many values as they carry; the verifier has checked the dimension"
-)]
-
 use super::nest::{index, nest, one};
 use super::operation::Values;
 use super::operation::{SourceOp, Tensor};

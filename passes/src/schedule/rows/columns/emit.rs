@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Emits the loop over blocks of columns inside the loop over blocks of rows.
 
-#![allow(clippy::indexing_slicing, reason = "payloads have an element for each operand")]
-
 use super::super::blocks::Blocks;
 use super::super::emit::{Block, Span, dynamic_extent, extents_of, largest_block, spans, view};
 use super::super::member::{Access, Member};
