@@ -6,6 +6,7 @@ pub(crate) mod compute_in_users;
 pub(crate) mod elementwise_to_formula;
 pub(crate) mod elementwise_to_linalg;
 pub(crate) mod factor_sums;
+pub(crate) mod fold_integers;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod hoist_invariants;
 pub(crate) mod merge_slices;

@@ -231,8 +231,33 @@ impl<'b> Facts<'b> {
         if let Some(parts) = conjuncts(flag) {
             return parts.into_iter().all(|part| self.is_true(part));
         }
+        if let Some(equality) = self.inequality(flag) {
+            return self.fails(&equality);
+        }
         let condition = self.condition(flag);
         !condition.is_empty() && condition.iter().all(|(x, y)| self.prover.at_most(x, y))
+    }
+
+    /// Whether a flag is false at all uses.
+    pub(crate) fn is_false(&mut self, flag: Value) -> bool {
+        if ir::integer(flag) == Some(0) {
+            return true;
+        }
+        if let Some(parts) = conjuncts(flag) {
+            return parts.into_iter().any(|part| self.is_false(part));
+        }
+        match self.inequality(flag) {
+            Some(equality) => equality.iter().all(|(x, y)| self.prover.at_most(x, y)),
+            None => {
+                let condition = self.condition(flag);
+                self.fails(&condition)
+            }
+        }
+    }
+
+    /// Whether a part of a conjunction is false.
+    fn fails(&mut self, condition: &Condition) -> bool {
+        condition.iter().any(|(x, y)| y.plus(1).is_some_and(|next| self.prover.at_most(&next, x)))
     }
 
     /// Records that a flag is true from here on.
@@ -260,10 +285,7 @@ impl<'b> Facts<'b> {
     pub(crate) fn decide(&mut self) {
         let before = self.choices.len().saturating_sub(MAX_CHOICES);
         for choice in self.choices.iter().skip(before).cloned().collect::<Vec<_>>() {
-            let mut left = choice.iter().filter(|condition| {
-                let mut parts = condition.iter();
-                !parts.any(|(x, y)| y.plus(1).is_some_and(|next| self.prover.at_most(&next, x)))
-            });
+            let mut left = choice.iter().filter(|condition| !self.fails(condition));
             if let (Some(only), None) = (left.next(), left.next()) {
                 self.assume(only);
             }
@@ -281,6 +303,19 @@ impl<'b> Facts<'b> {
         each.map(|each| each.concat())
     }
 
+    /// The equality whose negation is the flag; `None` for other flags.
+    fn inequality(&mut self, flag: Value) -> Option<Condition> {
+        let op = OperationResult::try_from(flag).ok()?.owner();
+        let is_inequality = match ir::name(op).as_str() {
+            ops::skript::NE => true,
+            ops::arith::CMPI => ir::arith::predicate(op) == Some(1),
+            _ => false,
+        };
+        let [x, y] = ir::both_operands(op).ok().filter(|_| is_inequality)?;
+        let is_index = x.r#type().is_index() && y.r#type().is_index();
+        is_index.then(|| equal(self.number(x), self.number(y)))
+    }
+
     /// The conditions on indices whose conjunction is the flag; empty for other flags.
     fn condition(&mut self, flag: Value) -> Condition {
         if let Some(parts) = conjuncts(flag) {
@@ -296,7 +331,7 @@ impl<'b> Facts<'b> {
         let (x, y) = (self.number(x), self.number(y));
         let below = |x: Polynomial, y| x.plus(1).map(|next| (next, y)).into_iter().collect();
         match (ir::name(op).as_str(), ir::arith::predicate(op)) {
-            (ops::skript::EQ, _) | (ops::arith::CMPI, Some(0)) => vec![(x.clone(), y.clone()), (y, x)],
+            (ops::skript::EQ, _) | (ops::arith::CMPI, Some(0)) => equal(x, y),
             (ops::skript::LT, _) | (ops::arith::CMPI, Some(2)) => below(x, y),
             (ops::skript::LE, _) | (ops::arith::CMPI, Some(3)) => vec![(x, y)],
             (ops::skript::GT, _) | (ops::arith::CMPI, Some(4)) => below(y, x),
@@ -304,6 +339,11 @@ impl<'b> Facts<'b> {
             _ => Vec::new(),
         }
     }
+}
+
+/// The conditions for equality.
+fn equal(x: Polynomial, y: Polynomial) -> Condition {
+    vec![(x.clone(), y.clone()), (y, x)]
 }
 
 /// The operands of the terminator of a block.

@@ -194,7 +194,7 @@ impl Interval {
         let largest = self.low.unsigned_abs().max(self.high.unsigned_abs()).max(1);
         let largest = i64::try_from(largest).ok()?;
         let largest = largest.checked_pow(u32::try_from(exponent.high).ok()?)?;
-        (exponent.low >= 0 && largest < i64::MAX)
-            .then(|| Interval { low: if self.low >= 0 { 0 } else { -largest }, high: largest })
+        let low = if self.low < 0 { -largest } else { self.low.min(1) };
+        (exponent.low >= 0 && largest < i64::MAX).then_some(Interval { low, high: largest })
     }
 }

@@ -79,12 +79,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             let name = operation_name(op);
             match name.as_str() {
                 ops::skript::FORMULA => self.formula(op)?,
-                ops::scf::IF if self.inside && self.facts.is_true(ir::operand(op)?) => {
-                    for copy in self.inline(op)?.into_iter().rev() {
-                        pending.push_front(copy);
+                ops::scf::IF => match self.selected(op)? {
+                    Some(branch) => {
+                        for copy in self.inline(op, branch)?.into_iter().rev() {
+                            pending.push_front(copy);
+                        }
                     }
-                }
-                ops::scf::IF => self.branch(op)?,
+                    None => self.branch(op)?,
+                },
                 ops::skript::CHECK => self.facts.learn(ir::operand(op)?),
                 _ if blocks(op).is_empty() => self.scalar(op, &name)?,
                 _ => {
@@ -136,12 +138,28 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Moves the operations of the first branch before the operation; returns them.
-    fn inline(&mut self, op: OperationRef<'c, 'a>) -> Result<Vec<OperationRef<'c, 'a>>, melior::Error> {
-        let mut moved = blocks(op).first().map(|b| operations(*b)).unwrap_or_default();
+    /// The branch of a conditional in a formula that is executed for all indices.
+    fn selected(&mut self, op: OperationRef<'c, 'a>) -> Result<Option<usize>, melior::Error> {
+        let condition = ir::operand(op)?;
+        Ok(if !self.inside {
+            None
+        } else if self.facts.is_true(condition) {
+            Some(0)
+        } else {
+            self.facts.is_false(condition).then_some(1)
+        })
+    }
+
+    /// Moves the operations of a branch before the operation; returns them.
+    fn inline(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        branch: usize,
+    ) -> Result<Vec<OperationRef<'c, 'a>>, melior::Error> {
+        let mut moved = blocks(op).get(branch).map(|b| operations(*b)).unwrap_or_default();
         moved.pop();
-        let then = regions::take(op, 0)?;
-        let values = regions::inline(op, &then)?;
+        let taken = regions::take(op, branch)?;
+        let values = regions::inline(op, &taken)?;
         for (result, value) in op.results().zip(values) {
             replace_uses(result.into(), value);
         }
@@ -211,7 +229,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Replaces a condition that holds by `true`, and a conjunction by its only conjunct that is not known to hold.
+    /// Replaces a condition that always or never holds by a constant, and a conjunction by its only conjunct that is not known to hold.
     fn flag(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -222,13 +240,18 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         if let (ops::skript::AND, [other]) = (name, open.as_slice()) {
             replace_uses(result, *other);
             self.dead.push(op);
-        } else if self.facts.is_true(result) {
-            let owner = op.context();
-            let at = regions::before(op, &owner)?;
-            let always = at.constant(Scalar::Bool(true), result.r#type())?;
-            self.facts.set_true(always);
-            replace_uses(result, always);
-            self.dead.push(op);
+        } else {
+            let is_true = self.facts.is_true(result);
+            if is_true || self.facts.is_false(result) {
+                let owner = op.context();
+                let at = regions::before(op, &owner)?;
+                let constant = at.constant(Scalar::Bool(is_true), result.r#type())?;
+                if is_true {
+                    self.facts.set_true(constant);
+                }
+                replace_uses(result, constant);
+                self.dead.push(op);
+            }
         }
         Ok(())
     }

@@ -31,6 +31,7 @@ pub(crate) fn of_result(op: OperationRef, operand: impl Fn(usize) -> Option<Inte
         ops::arith::SUBI | ops::skript::SUB => x.minus(y),
         ops::arith::MULI | ops::skript::MUL => x.times(y),
         ops::arith::FLOORDIVSI | ops::skript::DIV => x.quotient(y),
+        ops::math::IPOWI => x.power(y),
         _ => None,
     }
 }

@@ -135,7 +135,7 @@ fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
 }
 
 /// Whether every output has a dimension whose subscript is the index alone, and whose extent is at least the extent of the loop.
-fn cuts(nest: &Nest, index: usize) -> bool {
+pub(super) fn cuts(nest: &Nest, index: usize) -> bool {
     let last = nest.extents.get(index).and_then(|extent| extent.as_static());
     nest.targets.iter().all(|target| {
         let mut subscripts = target.subscripts.iter().zip(&target.extents);

@@ -364,6 +364,7 @@ operations! {
         MIN = "skript.min",
         MOD = "skript.mod",
         MUL = "skript.mul",
+        NE = "skript.ne",
         NEG = "skript.neg",
         OR = "skript.or",
         POW = "skript.pow",

@@ -7,7 +7,8 @@ use crate::duplicates::merge_duplicates;
 use crate::elementwise::{elementwise_to_formula, elementwise_to_linalg, fuse_elementwise, merge_slices};
 use crate::extents::{drop_clamps, fold_extents};
 use crate::formula::{
-    covered_fills, formula_to_linalg, formula_to_loops, scalar_to_arith, widen_accumulators,
+    covered_fills, formula_to_linalg, formula_to_loops, raise_accumulations, scalar_to_arith, split_choices,
+    widen_accumulators,
 };
 use crate::ir::step::{self, Step, simplify};
 use crate::named::raise_to_named_linalg;
@@ -181,7 +182,8 @@ fn inline() -> Vec<Step> {
     let upstream = ["inline", "symbol-dce", "canonicalize"].map(Step::upstream);
     let simplified = [&fold_extents::PASS, &merge_duplicates::PASS].map(Step::from);
     let formulas = [&covered_fills::PASS, &widen_accumulators::PASS].map(Step::from);
-    upstream.into_iter().chain(simplified).chain([clamps]).chain(formulas).collect()
+    let prepared = [&raise_accumulations::PASS, &split_choices::PASS].map(Step::from);
+    upstream.into_iter().chain(simplified).chain(prepared).chain([clamps]).chain(formulas).collect()
 }
 
 /// Fuses maps with each other first. If they were fused into a contraction, they would be recomputed at each of its points.

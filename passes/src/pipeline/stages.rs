@@ -13,7 +13,9 @@ use crate::codegen::{
     parallel_calls, parts, pointer_table, shared_loops, streams, target as code_target, vector_math,
     view_offsets,
 };
-use crate::elementwise::{compute_in_users, factor_sums, fuse_elementwise, hoist_invariants, slice_gathers};
+use crate::elementwise::{
+    compute_in_users, factor_sums, fold_integers, fuse_elementwise, hoist_invariants, slice_gathers,
+};
 use crate::fast_math::FastMath;
 use crate::formula::drop_fast_math;
 use crate::integers;
@@ -86,6 +88,7 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     if target.computes_integers() {
         steps.extend(integers());
     }
+    steps.push(Step::from(&fold_integers::PASS));
     steps.push(Step::from(&hoist_projections::PASS));
     // The passes that a level of fast math requires or allows, on tensors or loops.
     steps.push(match target.fast_math {

@@ -241,3 +241,33 @@ func.func @wraps(%x: tensor<?xf32> {skript.bounds = array<i64: 8>}, %init: tenso
   } : tensor<1xf32>
   return %y : tensor<1xf32>
 }
+
+// -----
+
+// A condition that never holds selects the other branch; so does an inequality of equal indices.
+// CHECK-LABEL: func.func @never
+// CHECK:         skript.formula assign (%[[I:.+]]) in
+// CHECK-NOT:       scf.if
+// CHECK:           %[[A:.+]] = skript.access %{{.+}}[%[[I]]]
+// CHECK:           %[[FALSE:.+]] = arith.constant false
+// CHECK:           skript.select %[[FALSE]], %{{.+}}, %[[A]]
+func.func @never(%x: tensor<8xf32>) -> tensor<8xf32> attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<8xf32>
+  %y = skript.formula assign (%i) in (8) outs(%acc = %init : tensor<8xf32>) do {
+    %beyond = skript.ge %i, %c8 : index
+    %v = scf.if %beyond -> (f32) {
+      scf.yield %zero : f32
+    } else {
+      %a = skript.access %x[%i] : tensor<8xf32>
+      scf.yield %a : f32
+    }
+    %same = skript.add %i, %c0 : index
+    %differs = skript.ne %i, %same : index
+    %w = skript.select %differs, %zero, %v : f32
+    skript.yield %w at [%i] : f32
+  } : tensor<8xf32>
+  return %y : tensor<8xf32>
+}

@@ -90,6 +90,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateFenceStreamsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFillBordersPass(void);
 /* --skript-fold-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldExtentsPass(void);
+/* --skript-fold-integers */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldIntegersPass(void);
 /* --skript-fold-scales */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldScalesPass(void);
 /* --skript-fuse-elementwise */
@@ -157,6 +159,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreatePlanMemoryPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreatePointArgumentsPass(void);
 /* --skript-prepare-variables */
 MLIR_CAPI_EXPORTED MlirPass skriptCreatePrepareVariablesPass(void);
+/* --skript-raise-accumulations */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseAccumulationsPass(void);
 /* --skript-raise-to-named-linalg */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseToNamedLinalgPass(void);
 /* --skript-scalarize-elementwise */
@@ -175,6 +179,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateShuffleReadsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSliceGathersPass(void);
 /* --skript-sort-comparisons */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSortComparisonsPass(void);
+/* --skript-split-choices */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitChoicesPass(void);
 /* --skript-split-clamps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitClampsPass(void);
 /* --skript-split-guards */
