@@ -14,6 +14,7 @@ pub use nearest::closest;
 pub use page::page;
 
 use crate::source::Span;
+use rustc_hash::FxHashMap;
 
 /// The identity of a diagnostic: `SKccnn`, cc = section of chapter 2 (02–16), 30 composition, 40 library, 80 `.mlir`
 /// and passes, 90 model folders and weights, 91 command line, 92 run-time checks.
@@ -183,6 +184,8 @@ impl Diagnostic {
 #[derive(Debug, Default)]
 pub struct Sink {
     diagnostics: Vec<Diagnostic>,
+    /// The index of the first diagnostic with this location, code and message.
+    first: FxHashMap<(Span, &'static str, String), usize>,
     /// The number of messages that were reported elsewhere before.
     before: usize,
     /// The work of the compositions that report here.
@@ -197,7 +200,15 @@ impl Sink {
 
     /// Adds a diagnostic.
     pub fn report(&mut self, diagnostic: Diagnostic) {
+        if let Some(key) = key(&diagnostic) {
+            self.first.entry(key).or_insert(self.diagnostics.len());
+        }
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Whether a diagnostic with the same location, code and message was reported here.
+    pub(crate) fn has_reported(&self, diagnostic: &Diagnostic) -> bool {
+        key(diagnostic).is_some_and(|key| self.first.contains_key(&key))
     }
 
     /// Adds a location to a diagnostic of the same file with this code and message; returns whether there is one.
@@ -211,6 +222,7 @@ impl Sink {
     /// Drops all but the first `kept` messages.
     pub fn take_back(&mut self, kept: usize) {
         self.diagnostics.truncate(kept);
+        self.first.retain(|_, index| *index < kept);
     }
 
     /// The known name that was probably meant. Only the first messages compare names, which takes time.
@@ -246,6 +258,11 @@ impl Sink {
         &self.diagnostics
     }
 }
+
+fn key(diagnostic: &Diagnostic) -> Option<(Span, &'static str, String)> {
+    Some((diagnostic.span?, diagnostic.code.id, diagnostic.message.clone()))
+}
+
 /// `1 input`, `2 inputs`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })

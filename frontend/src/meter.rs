@@ -66,6 +66,11 @@ impl Meter {
         spent <= self.allowed
     }
 
+    /// The work that the bound still allows.
+    pub(crate) fn remaining(&self) -> usize {
+        usize::try_from(self.allowed.saturating_sub(self.spent())).unwrap_or(usize::MAX)
+    }
+
     /// The text whose work exceeded the bound, once.
     pub(crate) fn unreported(&self) -> Option<Span> {
         let span = *self.exhausted.get()?;

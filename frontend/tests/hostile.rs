@@ -252,9 +252,15 @@ fn elements_of_constants_are_metered() {
     let sum = vec!["real(i % 13)"; 50].join(" + ");
     exhausts("work", &constant("1000000", &sum, "i < 1000000"));
     exhausts("constant_elements", &constant("20000000", &sum, "i < 20000000"));
-    exhausts("work", &constant("1000,1000", "real(i * j) / 3.0", "i < 1000, j < 1000"));
+    exhausts("work", &constant("2000,1000", "real(i * j) / 3.0", "i < 2000, j < 1000"));
     exhausts("work", &constant("2000000", "real([1, 2, 3][i % 3])", "i < 2000000"));
     needs_at_most(WORK, &constant("10000", "real(i % 13) * 0.5", "i < 10000"));
+    // Tables of 2^24 elements are within the default limit of 2^26: a linear attention bias, and a block-sparse mask.
+    let bias = "j <= i ? -(2.0 ** (-8.0 * real(h + 1) / 8.0)) * real(i - j) : -1000000.0";
+    needs_at_most(4 << 12, &constant("8,32,16", bias, "h < 8, i < 32, j < 16"));
+    let block = "(i / 4 == j / 4 || j / 4 == 0 || (i / 4 - j / 4) < 4 || (i / 4 - j / 4) % 8 == 0)";
+    let mask = format!("i >= j && {block} ? 0.0 : -1000000.0");
+    needs_at_most(4 << 12, &constant("64,64", &mask, "i < 64, j < 64"));
 }
 
 #[test]

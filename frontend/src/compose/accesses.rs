@@ -70,7 +70,7 @@ pub(crate) fn examine(
             "the local values of this formula use each other too often for its accesses to be examined";
         return stop(&LIMIT_EXCEEDED, formula.span, message);
     };
-    let work = Work::default();
+    let work = Work::within(&limits.meter);
     let mut examination = Examination {
         formula,
         values,

@@ -30,12 +30,7 @@ impl<'s> CallStack<'s> {
 
     /// Reports with the call stack. Equal diagnostics of several instances of an operator are reported once.
     pub(super) fn report(&mut self, mut diagnostic: Diagnostic) -> Reported {
-        let is_same = |other: &Diagnostic| {
-            other.span == diagnostic.span
-                && other.code == diagnostic.code
-                && other.message == diagnostic.message
-        };
-        if diagnostic.span.is_some() && self.sink.diagnostics().iter().any(is_same) {
+        if self.sink.has_reported(&diagnostic) {
             return Reported;
         }
         for (span, text) in self.notes() {

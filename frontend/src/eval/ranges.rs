@@ -3,6 +3,7 @@
 
 use crate::eval::runtime::literal_bool;
 use crate::eval::sum::Sum;
+use crate::meter::Meter;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::cell::Cell;
@@ -44,22 +45,29 @@ pub(crate) struct Work {
     locals: Cell<usize>,
     intervals: Cell<usize>,
     total: Cell<usize>,
+    /// The maximum of `total`.
+    allowed: usize,
 }
 
 /// The maximum number of local values that one question may visit.
 const MAX_LOCALS: usize = 1 << 6;
 
-/// The maximum number of terms that one question may visit, and all questions together.
+/// The maximum number of terms that one question may visit.
 const MAX_TERMS: usize = 1 << 18;
-const MAX_TOTAL: usize = 1 << 22;
 
+/// The work of a few questions, each of which has its own budget.
 impl Default for Work {
     fn default() -> Self {
-        Work { locals: Cell::new(MAX_LOCALS), intervals: Cell::new(MAX_TERMS), total: Cell::new(0) }
+        Work { locals: Cell::new(0), intervals: Cell::new(0), total: Cell::new(0), allowed: usize::MAX }
     }
 }
 
 impl Work {
+    /// The work of many questions, which is charged to this meter afterwards: the charge fails if `allowed` is exceeded.
+    pub(crate) fn within(meter: &Meter) -> Self {
+        Work { allowed: meter.remaining(), ..Work::default() }
+    }
+
     fn restart(&self) {
         self.locals.set(MAX_LOCALS);
         self.intervals.set(MAX_TERMS);
@@ -77,7 +85,7 @@ impl Work {
         self.total.set(self.total.get().saturating_add(terms));
         let left = self.intervals.get();
         self.intervals.set(left.saturating_sub(terms));
-        terms <= left && self.total.get() <= MAX_TOTAL
+        terms <= left && self.total.get() <= self.allowed
     }
 
     /// The number of terms that all questions visited.

@@ -49,7 +49,7 @@ pub(crate) fn secure(
         collect_facts(&equal, true, &mut tested);
     }
     let written = formula.clone();
-    let work = Work::default();
+    let work = Work::within(&limits.meter);
     let is_proven = make_safe(formula, values, &work);
     let Tests { mut demands, mut searches, inside } =
         if is_proven { Tests::default() } else { examine(&written, values, &tested, (spans, limits))? };

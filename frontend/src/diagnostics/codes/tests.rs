@@ -237,6 +237,22 @@ fn limit_of_instances() {
 }
 
 #[test]
+fn limit_of_constants() {
+    let constant = |elements: u64| {
+        let declared = format!("@constant {{ c: int[{elements}] = i, i < {elements}; }}");
+        let text = with_operator(
+            &format!("@input {{ a: real[n]; }} {declared} @output {{ b: real[n]; }} @lower {{ b[i,] = a[i,], i < n; }}"),
+            "y = f(x);",
+        );
+        composed_with(&text, &ComposeOptions::default(), &Limits { constant_elements: 16, ..Limits::default() })
+    };
+    assert!(constant(16).is_ok());
+    let help = |elements| constant(elements).unwrap_err().remove(0).help.unwrap();
+    assert!(help(17).ends_with("or allow more: `--limit constant_elements=17`"), "{}", help(17));
+    assert_eq!(help(1 << 40), "compute it in a run, by the formula of an operator");
+}
+
+#[test]
 fn limit_of_terms() {
     let summed = |terms: usize| {
         with_operator(
