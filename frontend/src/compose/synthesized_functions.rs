@@ -25,15 +25,15 @@ use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 pub(super) fn tensors(context: &mut Context, builder: &mut Builder, expr: &ast::Expr) -> Composed<Value> {
     let value = context.value(builder, expr)?;
     let is_computed = |atom: &Atom| matches!(atom, Atom::Item(_) | Atom::DynamicPack(_));
-    if !value.atoms().iter().any(is_computed) {
+    if !value.any(is_computed) {
         return Ok(value);
     }
     let mut atoms = Vec::with_capacity(value.atoms().len());
     for atom in value.atoms() {
         atoms.push(match atom {
             Atom::Item(item) => item_of(context, builder, &item.0, &item.1, expr.span)?,
-            Atom::DynamicPack(row) => concatenated(context, builder, row, expr.span)?,
-            other => other.clone(),
+            Atom::DynamicPack(row) => concatenated(context, builder, &row, expr.span)?,
+            other => other,
         });
     }
     Ok(match (value, atoms.as_slice()) {
@@ -243,8 +243,8 @@ fn written_into(
 /// Translates an expression over dynamic extents to the terms of a callee.
 pub(super) fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
     let renamed = canonical.attribute(&Value::Atom(Atom::from_expr(expr)));
-    let single = renamed.atoms().first();
-    single.and_then(Atom::to_expr).ok_or(Reported)
+    let single = renamed.atoms().next();
+    single.and_then(|atom| atom.to_expr()).ok_or(Reported)
 }
 
 /// Translates a check to the terms of a callee.
@@ -347,7 +347,7 @@ pub(crate) fn materialize(
 ) -> Composed<Vec<TensorRef>> {
     let mut tensors = Vec::with_capacity(value.atoms().len());
     for atom in value.atoms() {
-        tensors.push(tensor_of(context, builder, atom, kind, span)?);
+        tensors.push(tensor_of(context, builder, &atom, kind, span)?);
     }
     Ok(tensors)
 }

@@ -149,7 +149,7 @@ impl Evaluator<'_> {
             Some(n) => Some(model::Expr::int(n)),
             None => lengths.first().cloned(),
         }) else {
-            return Ok(Value::pack(Vec::new()));
+            return Ok(Value::pack([]));
         };
         for other in &lengths {
             match (known(&length), known(other)) {
@@ -244,9 +244,9 @@ impl Evaluator<'_> {
             }
             match (value, subscript) {
                 (Value::Pack(pack), Subscript::Expr(_)) => {
-                    indices.push(Index::Each(pack.items.to_vec()));
+                    indices.push(Index::Each(pack.iter().collect::<Vec<_>>()));
                 }
-                (value, _) => indices.extend(value.atoms().iter().cloned().map(Index::One)),
+                (value, _) => indices.extend(value.atoms().map(Index::One)),
             }
         }
         Ok(indices)

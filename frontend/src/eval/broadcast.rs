@@ -7,7 +7,8 @@ use crate::eval::conditions::aside;
 use crate::eval::evaluator::{Evaluator, TypeName};
 use crate::eval::series::{Series, refused};
 use crate::eval::stop::{EvalResult, Stop, stop};
-use crate::eval::value::{Atom, Pack, Value};
+use crate::eval::pack::{ItemType, Pack};
+use crate::eval::value::{Atom, Value};
 use crate::source::Span;
 use skript_semantics::ScalarKind;
 
@@ -31,7 +32,7 @@ pub(crate) fn repeat(evaluator: &Evaluator, atom: Atom, length: usize, span: Spa
         return refused("it cannot replace a pack of static length", span);
     }
     check_length(evaluator, length, span)?;
-    Ok(Value::Pack(Pack { repeated: Some(Box::new(atom.clone())), ..Pack::new(vec![atom; length]) }))
+    Ok(Value::Pack(Pack::repeated(atom, length)))
 }
 
 pub(crate) fn check_length(evaluator: &Evaluator, length: usize, span: Span) -> EvalResult<()> {
@@ -148,8 +149,8 @@ fn is_single(expr: &Expr) -> bool {
 /// Sets the item type of an empty pack from its expression; other values are returned unchanged.
 pub(crate) fn typed(evaluator: &Evaluator, value: Value, expr: &Expr) -> Value {
     match value {
-        Value::Pack(pack) if pack.is_empty() && pack.kind.is_none() => {
-            Value::Pack(Pack { kind: item_kind(evaluator, expr), ..pack })
+        Value::Pack(pack) if pack.is_empty() && pack.kind().is_none() => {
+            Value::Pack(pack.with_type(item_kind(evaluator, expr).map(ItemType::Scalar)))
         }
         value => value,
     }
@@ -163,10 +164,7 @@ fn item_kind(evaluator: &Evaluator, expr: &Expr) -> Option<ScalarKind> {
             Some(ScalarKind::Bool)
         }
         ExprKind::Name(name) => match evaluator.scope.get(&name.name)? {
-            Value::Pack(pack) => {
-                let first = pack.items.first().or(pack.repeated.as_deref());
-                first.and_then(|a| a.kind()).or(pack.kind)
-            }
+            Value::Pack(pack) => pack.kind(),
             Value::Atom(Atom::Series(series)) => Some(series.kind()),
             Value::Atom(atom) => atom.kind(),
             Value::Null => None,

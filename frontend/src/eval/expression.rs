@@ -16,7 +16,8 @@ use crate::eval::series::zip::of_known_length;
 use crate::eval::spelling::{builtin, scalar_op};
 use crate::eval::stop::{EvalResult, Stop, computed_guard, stop, stop_with_help};
 use crate::eval::sum::terms;
-use crate::eval::value::{Atom, Pack, Value, count, describe};
+use crate::eval::pack::Pack;
+use crate::eval::value::{Atom, Value, count, describe};
 use crate::model;
 use crate::model::check::extent_operations;
 use crate::program::Edition;
@@ -208,7 +209,7 @@ impl<'a> Evaluator<'a> {
                 StringPiece::Text(t) => text.push_str(t),
                 StringPiece::Format(expr) => {
                     let value = self.eval(expr)?;
-                    let mut atoms = value.atoms().iter();
+                    let mut atoms = value.atoms();
                     if let Some(open) = atoms.find(|a| matches!(a, Atom::Runtime(_) | Atom::Series(_))) {
                         let message = format!(
                             "a string must be known at compile time, but this is {}; only messages of `@assert` may contain it",
@@ -340,10 +341,9 @@ impl<'a> Evaluator<'a> {
             }
             Value::Pack(pack) => {
                 let constant: Option<Vec<bool>> = pack
-                    .items
                     .iter()
                     .map(|item| match item {
-                        Atom::Bool(b) => Some(*b),
+                        Atom::Bool(b) => Some(b),
                         _ => None,
                     })
                     .collect();
@@ -361,7 +361,7 @@ impl<'a> Evaluator<'a> {
                     return spread(self, value, pack.len(), span);
                 }
                 if pack.is_empty() {
-                    return Ok(Value::pack(Vec::new()));
+                    return Ok(Value::pack([]));
                 }
                 let mark = mark(self);
                 let a = branch(self, true)?;
@@ -385,11 +385,11 @@ impl<'a> Evaluator<'a> {
         let a = spread(self, a.clone(), length, span)?;
         let b = spread(self, b.clone(), length, span)?;
         let mut items = Vec::with_capacity(length);
-        for ((c, a), b) in condition.items.iter().zip(a.atoms()).zip(b.atoms()) {
+        for ((c, a), b) in condition.iter().zip(a.atoms()).zip(b.atoms()) {
             items.push(match c {
-                Atom::Bool(true) => a.clone(),
-                Atom::Bool(false) => b.clone(),
-                Atom::Runtime(run) => self.choose(run, a, b, span)?,
+                Atom::Bool(true) => a,
+                Atom::Bool(false) => b,
+                Atom::Runtime(run) => self.choose(&run, &a, &b, span)?,
                 _ => return stop(&UNEXPECTED_VALUE, span, "a condition must be bool"),
             });
         }
@@ -443,17 +443,7 @@ impl<'a> Evaluator<'a> {
                 self.map_series(series, nowhere, apply)
             }
             Value::Atom(atom) => Ok(Value::Atom(apply(self, atom.clone())?)),
-            Value::Pack(pack) => {
-                let mut items = Vec::with_capacity(pack.len());
-                for item in pack.items.iter() {
-                    items.push(apply(self, item.clone())?);
-                }
-                let repeated = match &pack.repeated {
-                    Some(value) => Some(Box::new(apply(self, (**value).clone())?)),
-                    None => None,
-                };
-                Ok(Value::Pack(Pack { repeated, ..Pack::new(items) }))
-            }
+            Value::Pack(pack) => pack.map(|item| apply(self, item)).map(Value::Pack),
         }
     }
 
@@ -487,15 +477,7 @@ impl<'a> Evaluator<'a> {
                 if a.len() != b.len() {
                     return self.lengths(a.len(), b.len(), span);
                 }
-                let mut items = Vec::with_capacity(a.len());
-                for (a, b) in a.items.iter().zip(b.items.iter()) {
-                    items.push(apply(self, a, b)?);
-                }
-                let repeated = match (&a.repeated, &b.repeated) {
-                    (Some(a), Some(b)) => Some(Box::new(apply(self, a, b)?)),
-                    _ => None,
-                };
-                Ok(Value::Pack(Pack { repeated, ..Pack::new(items) }))
+                a.zip(b, |a, b| apply(self, a, b)).map(Value::Pack)
             }
         }
     }

@@ -12,7 +12,8 @@ use crate::eval::ranges::decided;
 use crate::eval::runtime;
 use crate::eval::series::fold::{fold_series, in_series};
 use crate::eval::stop::{EvalResult, stop, stop_with_help};
-use crate::eval::value::{Atom, Pack, Value};
+use crate::eval::pack::Pack;
+use crate::eval::value::{Atom, Value};
 use crate::model;
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, MessagePart};
@@ -98,8 +99,7 @@ impl Evaluator<'_> {
             return Ok(match op {
                 FoldOp::Add | FoldOp::Mul => {
                     let one = op == FoldOp::Mul;
-                    let item = pack.repeated.as_deref().and_then(Atom::kind).or(pack.kind);
-                    match item {
+                    match pack.kind() {
                         Some(ScalarKind::Real) => Value::Atom(Atom::Real(f64::from(u8::from(one)))),
                         _ => Value::int(i64::from(one)),
                     }
@@ -110,7 +110,7 @@ impl Evaluator<'_> {
                 _ => Value::Null,
             });
         }
-        let items = pack.items.to_vec();
+        let items = pack.iter().collect::<Vec<_>>();
         Ok(Value::Atom(self.combined(items, scalar, span)?))
     }
 
@@ -127,7 +127,7 @@ impl Evaluator<'_> {
 
     fn accumulate(&mut self, pack: &Pack, op: ScalarOp, span: Span) -> EvalResult<Value> {
         let mut items: Vec<Atom> = Vec::with_capacity(pack.len());
-        for item in pack.items.iter() {
+        for item in pack.iter() {
             let next = match items.last() {
                 Some(last) => self.operation(op, &[last.clone(), item.clone()], span)?,
                 None => item.clone(),
@@ -142,13 +142,14 @@ impl Evaluator<'_> {
         let Some(scalar) = comparison(op) else {
             return stop(&UNEXPECTED_VALUE, span, "this fold compares nothing");
         };
-        if op == FoldOp::Ne && repeats(&pack.items) {
+        let items: Vec<Atom> = pack.iter().collect();
+        if op == FoldOp::Ne && repeats(&items) {
             return Ok(Value::bool(false));
         }
         let mut results = Vec::new();
         let pairs: Box<dyn Iterator<Item = (&Atom, &Atom)>> = match op {
-            FoldOp::Ne => open_pairs(&pack.items),
-            _ => Box::new(pack.items.iter().zip(pack.items.iter().skip(1))),
+            FoldOp::Ne => open_pairs(&items),
+            _ => Box::new(items.iter().zip(items.iter().skip(1))),
         };
         for (count, (a, b)) in pairs.enumerate() {
             if op == FoldOp::Ne {
@@ -185,7 +186,7 @@ impl Evaluator<'_> {
         if let Value::Atom(Atom::Series(series)) = pack {
             return self.map(item, |this, item| in_series(this, &item, series, span));
         }
-        let pack = pack.atoms();
+        let pack: Vec<Atom> = pack.atoms().collect();
         // The items are put into a table.
         self.limits.charge(4 * WORK_PER_ITEM * pack.len(), span)?;
         let known: FxHashSet<Key> = pack.iter().filter_map(Key::new).collect();

@@ -13,7 +13,8 @@ use crate::eval::runtime;
 use crate::eval::series::zip::{replace_in_series, side_by_side};
 use crate::eval::series::{Series, refused};
 use crate::eval::stop::{EvalResult, Stop, stop};
-use crate::eval::value::{Atom, Guarded, Pack, Selected, TensorRef, Value, count, describe};
+use crate::eval::pack::Pack;
+use crate::eval::value::{Atom, Guarded, Selected, TensorRef, Value, count, describe};
 use crate::model::check::is_shape_scalar;
 use crate::model::{self, Node};
 use crate::source::Span;
@@ -24,7 +25,8 @@ use std::rc::Rc;
 enum Selection {
     Null,
     One(usize),
-    Many(Vec<usize>),
+    /// The positions of several items.
+    Many(Pack),
     /// A single index that is known at run time.
     Runtime(model::Expr),
     /// Several indices, some of them known only at run time.
@@ -90,7 +92,7 @@ impl Evaluator<'_> {
                 if picked.is_null() {
                     return Ok(Value::Null);
                 }
-                let text: String = picked.atoms().iter().map(Atom::text).collect();
+                let text: String = picked.atoms().map(|item| item.text()).collect();
                 Ok(Value::Atom(Atom::Str(text.into())))
             }
             Value::Atom(atom) => stands_for_a_pack(atom, span),
@@ -224,11 +226,8 @@ impl Evaluator<'_> {
         };
         match self.selection(subscript, pack.len(), span)? {
             Selection::Null => Ok(Value::Null),
-            Selection::One(index) => Ok(pack.items.get(index).cloned().map_or(Value::Null, Value::Atom)),
-            Selection::Many(indices) => {
-                let items: Vec<Atom> = indices.iter().filter_map(|&i| pack.items.get(i).cloned()).collect();
-                Ok(Value::Pack(Pack { repeated: pack.repeated.clone(), ..Pack::part_of(pack, items) }))
-            }
+            Selection::One(index) => Ok(pack.get(index).map_or(Value::Null, Value::Atom)),
+            Selection::Many(positions) => Ok(Value::Pack(pack.select(&positions))),
             Selection::Runtime(index) => {
                 let index = Atom::from_expr(index);
                 self.run_time_item(pack, &index, span).map(Value::Atom)
@@ -246,10 +245,7 @@ impl Evaluator<'_> {
     pub(crate) fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
         let variable = index.to_expr().and_then(|index| free_index(&index));
         let keeps_order = self.formula.as_ref().is_some_and(|f| f.keeps_order);
-        let tensors = || {
-            let mut items = pack.items.iter();
-            items.any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)))
-        };
+        let tensors = || pack.any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)));
         if let Some(variable) = variable.filter(|_| !keeps_order && tensors()) {
             return Err(Stop::Unroll(variable));
         }
@@ -266,47 +262,41 @@ impl Evaluator<'_> {
             return Err(Stop::Unroll(variable));
         }
         let no_step = || self.formula.as_ref().is_some_and(|f| f.has_no_steps());
-        if let Some(kind) = pack.kind.filter(|_| pack.is_empty() && no_step()) {
+        if let Some(kind) = pack.kind().filter(|_| pack.is_empty() && no_step()) {
             return Ok(Atom::from_scalar(kind.default_value()));
         }
-        let scalars: Option<Vec<Scalar>> = pack.items.iter().map(Atom::scalar).collect();
+        if let Some((first, step)) = pack.progression() {
+            let operation = |op, a, b| runtime::operation(op, vec![a, model::Expr::int(b)], self.edition);
+            let scaled = operation(ScalarOp::Mul, index.clone(), step);
+            if let Some(sum) = scaled.and_then(|scaled| operation(ScalarOp::Add, scaled, first)) {
+                return Ok(Atom::from_expr(sum));
+            }
+        }
+        let scalars: Option<Vec<Scalar>> = pack.iter().map(|item| item.scalar()).collect();
         if let Some(items) = scalars {
             let Some(kind) = items.first().map(|s| s.kind()) else {
                 return stop(&INDEX_OUT_OF_RANGE, span, "an empty pack has no items");
             };
-            if let Some((first, step)) = progression(&items) {
-                let scaled = runtime::operation(
-                    ScalarOp::Mul,
-                    vec![index.clone(), model::Expr::int(step)],
-                    self.edition,
-                );
-                let sum = scaled.and_then(|s| {
-                    runtime::operation(ScalarOp::Add, vec![s, model::Expr::int(first)], self.edition)
-                });
-                if let Some(sum) = sum {
-                    return Ok(Atom::from_expr(sum));
-                }
-            }
             return Ok(Atom::from_expr(model::Expr {
                 kind,
                 node: Node::Table { items, index: Box::new(index.clone()) },
             }));
         }
-        if let Some(selected) = Selected::new(&pack.items, index, false) {
+        let items: Vec<Atom> = pack.iter().collect();
+        if let Some(selected) = Selected::new(&items, index, false) {
             return Ok(Atom::Selected(Rc::new(selected)));
         }
         if let Some(variable) = variable.filter(|_| tensors()) {
             return Err(Stop::Unroll(variable));
         }
         // A chain of selects; larger indices select the last item.
-        let mut items = pack.items.iter().enumerate().rev();
-        let Some((_, last)) = items.next() else {
+        let mut items = items.into_iter().enumerate().rev();
+        let Some((_, mut result)) = items.next() else {
             return stop(&INDEX_OUT_OF_RANGE, span, "an empty pack has no items");
         };
-        let mut result = last.clone();
         for (position, item) in items {
             let here = runtime::compare(ScalarOp::Eq, index.clone(), model::Expr::int(count(position)));
-            result = self.choose(&here, item, &result, span)?;
+            result = self.choose(&here, &item, &result, span)?;
         }
         Ok(result)
     }
@@ -350,12 +340,12 @@ impl Evaluator<'_> {
             Value::Pack(pack) => {
                 let mut mask = Vec::new();
                 let mut positions = Vec::new();
-                for item in pack.items.iter() {
+                for item in pack.iter() {
                     match item {
-                        Atom::Bool(b) => mask.push(*b),
-                        Atom::Int(i) => positions.push(self.position(*i, length, expr.span)?),
+                        Atom::Bool(b) => mask.push(b),
+                        Atom::Int(i) => positions.push(Atom::Int(count(self.position(i, length, expr.span)?))),
                         Atom::Runtime(run) if run.kind == ScalarKind::Int => {
-                            return Ok(Selection::RuntimeMany(pack.items.to_vec()));
+                            return Ok(Selection::RuntimeMany(pack.iter().collect::<Vec<_>>()));
                         }
                         other => {
                             let message = format!("{} is not an index", other.describe());
@@ -363,16 +353,16 @@ impl Evaluator<'_> {
                         }
                     }
                 }
-                let is_mask = !mask.is_empty() || matches!(pack.repeated.as_deref(), Some(Atom::Bool(_)));
+                let is_mask = !mask.is_empty() || matches!(pack.repeated_item(), Some(Atom::Bool(_)));
                 if !is_mask {
-                    return Ok(Selection::Many(positions));
+                    return Ok(Selection::Many(positions.into_iter().collect()));
                 }
                 if mask.len() != length {
                     let message = format!("the mask has {} items, the pack has {length}", mask.len());
                     return stop(&PACK_LENGTHS_DIFFER, span, message);
                 }
                 Ok(Selection::Many(
-                    mask.iter().enumerate().filter_map(|(i, keep)| keep.then_some(i)).collect(),
+                    mask.iter().enumerate().filter_map(|(i, keep)| keep.then_some(Atom::Int(count(i)))).collect(),
                 ))
             }
             other => stop(&UNEXPECTED_VALUE, expr.span, format!("{} is not an index", describe(other))),
@@ -418,7 +408,7 @@ impl Evaluator<'_> {
         }
         // Errata 27: a computed begin of −1 means "before the first item" when going backwards.
         if step < 0 && first == Some(-1) && last.is_none() && !begin.is_some_and(is_constant) {
-            return Ok(Selection::Many(Vec::new()));
+            return Ok(Selection::Many(Pack::range(0, step, 0)));
         }
         let normal = |index: i64| {
             if index < 0 { index.saturating_add(size) } else { index }
@@ -438,13 +428,9 @@ impl Evaluator<'_> {
                 return stop(&INDEX_OUT_OF_RANGE, span, message);
             }
         }
-        let mut indices = Vec::new();
-        let mut next = first;
-        while if step > 0 { next < last } else { next > last } {
-            indices.extend(usize::try_from(next));
-            next = next.saturating_add(step);
-        }
-        Ok(Selection::Many(indices))
+        // All positions from the first one, which is in the pack, to the last one are in the pack.
+        let length = if empty { 0 } else { first.abs_diff(last).div_ceil(step.unsigned_abs()) };
+        Ok(Selection::Many(Pack::range(first, step, self.length(i64::try_from(length).unwrap_or(i64::MAX), span)?)))
     }
 
     pub(super) fn substitute(
@@ -472,17 +458,17 @@ impl Evaluator<'_> {
         }
         let positions = match selection {
             Selection::Null => return Ok(Value::Null),
-            Selection::One(index) => vec![index],
-            Selection::Many(indices) => indices,
+            Selection::One(index) => Pack::range(count(index), 1, 1),
+            Selection::Many(positions) => positions,
             Selection::Runtime(_) | Selection::RuntimeMany(_) => {
                 return stop(&UNEXPECTED_VALUE, span, "the items to replace must be known at compile time");
             }
         };
         let values = spread(self, value, positions.len(), span)?;
-        let mut items = pack.items.to_vec();
-        for (position, value) in positions.iter().zip(values.atoms()) {
-            if let Some(slot) = items.get_mut(*position) {
-                *slot = value.clone();
+        let mut items = pack.iter().collect::<Vec<_>>();
+        for (position, value) in positions.positions().zip(values.atoms()) {
+            if let Some(slot) = items.get_mut(position) {
+                *slot = value;
             }
         }
         Ok(Value::pack(items))
@@ -495,22 +481,6 @@ fn known_before_data(index: &Atom) -> bool {
         Atom::Runtime(expr) => is_shape_scalar(expr),
         other => matches!(other, Atom::Int(_)),
     }
-}
-
-/// `first + step·i` for all items, if they are such a sequence of ints.
-fn progression(items: &[Scalar]) -> Option<(i64, i64)> {
-    let ints: Option<Vec<i64>> = items
-        .iter()
-        .map(|s| match s {
-            Scalar::Int(i) => Some(*i),
-            _ => None,
-        })
-        .collect();
-    let ints = ints?;
-    let (&first, &second) = (ints.first()?, ints.get(1)?);
-    let step = second.checked_sub(first)?;
-    let regular = ints.windows(2).all(|w| matches!(w, [a, b] if b.checked_sub(*a) == Some(step)));
-    regular.then_some((first, step))
 }
 
 /// An index variable that an index depends on; `None` if the index depends on tensor data.
@@ -565,14 +535,14 @@ impl Evaluator<'_> {
         };
         let low = spread(self, low.clone(), length, span)?;
         let high = spread(self, high.clone(), length, span)?;
-        Ok(low.atoms().iter().cloned().zip(high.atoms().iter().cloned()).collect())
+        Ok(low.atoms().zip(high.atoms()).collect())
     }
 
     fn pack_guards(&mut self, index: &Value, pairs: Vec<(Atom, Atom)>) -> EvalResult<Value> {
         let mut pairs = pairs.into_iter();
         // The items now differ in their replacements, so the pack is no longer a repetition.
         let index = match index {
-            Value::Pack(pack) => Value::pack(pack.items.to_vec()),
+            Value::Pack(pack) => Value::pack(pack.iter()),
             other => other.clone(),
         };
         self.map(&index, |_, index| Ok(Atom::Guarded(Rc::new(Guarded { index, remap: pairs.next() }))))

@@ -11,7 +11,8 @@ use crate::eval::runtime;
 use crate::eval::series::zip::{side_by_side, zip_series};
 use crate::eval::series::{Series, binary, refused, series_of};
 use crate::eval::stop::{EvalResult, stop};
-use crate::eval::value::{Atom, Pack, Value, describe};
+use crate::eval::pack::Pack;
+use crate::eval::value::{Atom, Value, describe};
 use crate::model::Expr;
 use crate::model::check::is_shape_scalar;
 use crate::source::{FileId, Span};
@@ -54,7 +55,7 @@ impl Evaluator<'_> {
                     };
                     series = Some((joined, span));
                 }
-                value => atoms.extend(value.atoms().iter().cloned()),
+                value => atoms.extend(value.atoms()),
             }
             check_length(self, atoms.len(), span)?;
         }
@@ -87,10 +88,10 @@ impl Evaluator<'_> {
             if let Ok(Value::Atom(atom)) = self.eval(value) {
                 return repeat(self, atom, 0, span);
             }
-            return Ok(Value::pack(Vec::new()));
+            return Ok(Value::pack([]));
         }
         match (self.eval(value)?, count) {
-            (Value::Null, Some(0)) => Ok(Value::pack(Vec::new())),
+            (Value::Null, Some(0)) => Ok(Value::pack([])),
             (Value::Null, _) => Ok(Value::Null),
             (Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_))), None) => {
                 Ok(Value::Atom(pack))
@@ -173,13 +174,7 @@ impl Evaluator<'_> {
             0
         };
         let length = self.length(i64::try_from(length).unwrap_or(i64::MAX), span)?;
-        let mut items = Vec::with_capacity(length);
-        let mut next = begin;
-        for _ in 0..length {
-            items.push(Atom::Int(next));
-            next = next.wrapping_add(stride);
-        }
-        Ok(Value::pack(items))
+        Ok(Value::Pack(Pack::range(begin, stride, length)))
     }
 
     /// A range with a dynamic end; `None` if both ends are static or depend on data.
@@ -253,9 +248,7 @@ impl Evaluator<'_> {
         for index in 0..length {
             for value in &values {
                 match value {
-                    Value::Pack(Pack { items: pack, .. }) => {
-                        items.extend(pack.get(index).cloned());
-                    }
+                    Value::Pack(pack) => items.extend(pack.get(index)),
                     Value::Atom(atom) => items.push(atom.clone()),
                     Value::Null => {}
                 }

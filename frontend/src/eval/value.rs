@@ -2,6 +2,7 @@
 //! Values of expressions while composing: compile-time scalars and packs, tensors, and scalars of formulas.
 
 use crate::eval::dynamic_pack::DynamicPack;
+use crate::eval::pack::Pack;
 use crate::eval::series::Series;
 use crate::model::print::infix;
 use crate::model::{self, AttributeValue, TensorType, ValueId};
@@ -70,65 +71,6 @@ pub(crate) enum Value {
     Pack(Pack),
 }
 
-/// A sequence of items.
-#[derive(Clone, Debug)]
-pub(crate) struct Pack {
-    pub items: Rc<Vec<Atom>>,
-    /// The uniform value of a repetition, known even if it has no items (2.4, folding with `:=`).
-    pub repeated: Option<Box<Atom>>,
-    /// The type of the items of an empty pack.
-    pub kind: Option<ScalarKind>,
-    /// The type of the tensors of an empty pack.
-    pub tensor: Option<Rc<TensorType>>,
-}
-
-impl PartialEq for Pack {
-    fn eq(&self, other: &Self) -> bool {
-        self.items == other.items
-    }
-}
-
-impl Pack {
-    pub(crate) fn new(items: Vec<Atom>) -> Self {
-        Pack { items: Rc::new(items), repeated: None, kind: None, tensor: None }
-    }
-
-    /// A pack of some items of `whole`. An empty one keeps the type that the items of `whole` share.
-    pub(crate) fn part_of(whole: &Pack, items: Vec<Atom>) -> Self {
-        if !items.is_empty() {
-            return Pack::new(items);
-        }
-        let mut types = whole.items.iter().map(|item| match item {
-            Atom::Tensor(of) => Some(&of.tensor),
-            _ => None,
-        });
-        let first = types.next().flatten().or(whole.tensor.as_ref());
-        let shared = first.filter(|first| types.all(|other| other == Some(*first)));
-        Pack {
-            kind: shared.map(|tensor| tensor.kind).or(whole.kind),
-            tensor: shared.cloned(),
-            ..Pack::new(items)
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
-    /// The value that all items share.
-    pub(crate) fn uniform(&self) -> Option<Atom> {
-        if let Some(value) = &self.repeated {
-            return Some((**value).clone());
-        }
-        let first = self.items.first()?;
-        self.items.iter().all(|item| item == first).then(|| first.clone())
-    }
-}
-
 impl Value {
     pub(crate) fn int(value: i64) -> Self {
         Value::Atom(Atom::Int(value))
@@ -138,8 +80,8 @@ impl Value {
         Value::Atom(Atom::Bool(value))
     }
 
-    pub(crate) fn pack(items: Vec<Atom>) -> Self {
-        Value::Pack(Pack::new(items))
+    pub(crate) fn pack(items: impl IntoIterator<Item = Atom>) -> Self {
+        Value::Pack(items.into_iter().collect())
     }
 
     #[cfg(test)]
@@ -155,17 +97,34 @@ impl Value {
         matches!(self, Value::Null)
     }
 
-    /// All items; empty for null.
-    pub(crate) fn atoms(&self) -> &[Atom] {
+    /// All items; none for null.
+    pub(crate) fn atoms(&self) -> impl ExactSizeIterator<Item = Atom> + DoubleEndedIterator + Clone + '_ {
+        let at = |position| match self {
+            Value::Pack(pack) => pack.get(position),
+            Value::Atom(atom) => Some(atom.clone()),
+            Value::Null => None,
+        };
+        let length = match self {
+            Value::Pack(pack) => pack.len(),
+            Value::Atom(_) => 1,
+            Value::Null => 0,
+        };
+        (0..length).map(move |position| {
+            at(position).unwrap_or_else(|| unreachable!("internal compiler error: a position beyond a value"))
+        })
+    }
+
+    /// Whether an item has a property that items of a range share.
+    pub(crate) fn any(&self, has: impl Fn(&Atom) -> bool) -> bool {
         match self {
-            Value::Null => &[],
-            Value::Atom(atom) => std::slice::from_ref(atom),
-            Value::Pack(pack) => &pack.items,
+            Value::Null => false,
+            Value::Atom(atom) => has(atom),
+            Value::Pack(pack) => pack.any(has),
         }
     }
 
     pub(crate) fn is_poisoned(&self) -> bool {
-        self.atoms().iter().any(|a| matches!(a, Atom::Poison))
+        self.any(|a| matches!(a, Atom::Poison))
     }
 
     /// The number of items of a pack of scalars.
@@ -178,7 +137,7 @@ impl Value {
     }
 
     pub(crate) fn has_tensor(&self) -> bool {
-        self.atoms().iter().any(|a| matches!(a, Atom::Tensor(_)))
+        self.any(|a| matches!(a, Atom::Tensor(_)))
     }
 
     /// The value as stored in an instance; run-time values are unknown.
@@ -198,7 +157,7 @@ impl Value {
         match self {
             Value::Null => AttributeValue::Null,
             Value::Atom(atom) => one(atom),
-            Value::Pack(pack) => AttributeValue::List(pack.items.iter().map(one).collect()),
+            Value::Pack(pack) => AttributeValue::List(pack.iter().map(|item| one(&item)).collect()),
         }
     }
 
@@ -212,15 +171,12 @@ impl Value {
             AttributeValue::Real(r) => Value::Atom(Atom::Real(*r)),
             AttributeValue::Str(s) => Value::Atom(Atom::Str(s.as_str().into())),
             AttributeValue::Run { .. } => Value::poison(),
-            AttributeValue::List(items) => Value::pack(
-                items
-                    .iter()
-                    .map(|item| match Value::from_attribute(item) {
-                        Value::Atom(atom) => atom,
-                        _ => Atom::Poison,
-                    })
-                    .collect(),
-            ),
+            AttributeValue::List(items) => {
+                Value::pack(items.iter().map(|item| match Value::from_attribute(item) {
+                    Value::Atom(atom) => atom,
+                    _ => Atom::Poison,
+                }))
+            }
         }
     }
 
@@ -235,7 +191,7 @@ impl Value {
             Value::Atom(atom) => atom.text(),
             Value::Pack(pack) => {
                 let mut text = "[".to_string();
-                for (index, item) in pack.items.iter().enumerate() {
+                for (index, item) in pack.iter().enumerate() {
                     text.push_str(if index == 0 { "" } else { ", " });
                     text.push_str(&item.text());
                     if text.len() > Value::MAX_TEXT_BYTES {
@@ -398,15 +354,6 @@ pub(crate) fn describe(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn s2_4_uniform_values() {
-        let same = Pack::new(vec![Atom::Int(6), Atom::Int(6)]);
-        assert_eq!(same.uniform(), Some(Atom::Int(6)));
-        let different = Pack::new(vec![Atom::Int(1), Atom::Int(2)]);
-        assert_eq!(different.uniform(), None);
-        assert_eq!(Pack::new(Vec::new()).uniform(), None);
-    }
 
     #[test]
     fn run_time_values_are_named_by_their_names() {

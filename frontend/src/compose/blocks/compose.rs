@@ -164,7 +164,7 @@ impl<'p> Composer<'p, '_> {
         let kept = builder.quantizers.is_empty() || is_variable(&builder.operator.definition.variables, name);
         let value = if kept { value } else { simulated(self, builder, &name.name, value)? };
         let packed = matches!(value, Value::Pack(_));
-        for (item, atom) in value.atoms().iter().enumerate() {
+        for (item, atom) in value.atoms().enumerate() {
             if let Atom::Tensor(tensor) | Atom::Stack(tensor) = atom
                 && let Some(slot) = builder.function.values.get_mut(tensor.id.0 as usize)
                 && slot.name.is_none()
@@ -227,7 +227,7 @@ impl<'p> Composer<'p, '_> {
         match &value {
             // A list may have several results.
             Value::Pack(pack) if wanted > 1 && pack.len() == wanted => {
-                Ok(pack.items.iter().cloned().map(Value::Atom).collect())
+                Ok(pack.iter().map(Value::Atom).collect())
             }
             _ => Ok(vec![value]),
         }
@@ -298,8 +298,8 @@ pub(crate) fn check_ranks(context: &mut Context, name: &Ident, value: &Value, sp
     let Value::Pack(pack) = value else {
         return Ok(());
     };
-    let mut tensors = pack.items.iter().filter_map(|atom| match atom {
-        Atom::Tensor(tensor) => Some(&tensor.tensor),
+    let mut tensors = pack.iter().filter_map(|atom| match atom {
+        Atom::Tensor(tensor) => Some(tensor.tensor),
         _ => None,
     });
     let Some(first) = tensors.next() else {

@@ -118,9 +118,9 @@ fn record_change(
         context.error(&RESULTS_MISMATCH, span, message);
         return;
     }
-    for (item, (old, new)) in before.atoms().iter().zip(new.atoms()).enumerate() {
+    for (item, (old, new)) in before.atoms().zip(new.atoms()).enumerate() {
         let Atom::Tensor(old) = old else { continue };
-        let Ok(new) = tensor_of(context, builder, new, old.tensor.kind, span) else {
+        let Ok(new) = tensor_of(context, builder, &new, old.tensor.kind, span) else {
             continue;
         };
         if old.tensor != new.tensor {

@@ -149,7 +149,7 @@ impl<'p> Composer<'p, '_> {
             forms.push(Form::new(result));
             for atom in result.atoms() {
                 let kind = atom.kind().unwrap_or(ScalarKind::Real);
-                tensors.push(tensor_of(&mut self.context, builder, atom, kind, value.span())?);
+                tensors.push(tensor_of(&mut self.context, builder, &atom, kind, value.span())?);
             }
         }
         Ok((forms, tensors))
@@ -190,8 +190,8 @@ fn static_condition(
         Value::Atom(Atom::Tensor(_)) => Ok(None),
         // A condition over dynamic extents.
         Value::Atom(Atom::Runtime(expr)) if expr.kind == ScalarKind::Bool => Ok(decided(&expr)),
-        Value::Pack(pack) if pack.items.iter().all(|a| matches!(a, Atom::Bool(_))) => {
-            Ok(Some(pack.items.iter().all(|a| *a == Atom::Bool(true))))
+        Value::Pack(pack) if pack.iter().all(|a| matches!(a, Atom::Bool(_))) => {
+            Ok(Some(pack.iter().all(|a| a == Atom::Bool(true))))
         }
         other => Err(context.error(
             &CONTROL_CONDITION,

@@ -160,7 +160,7 @@ fn carried(builder: &mut Builder, parts: &Parts) -> Composed<(Vec<Carried>, Vec<
         let form = Form::new(init);
         let mut inside = Vec::new();
         let mut after = Vec::new();
-        for (position, atom) in init.atoms().iter().enumerate() {
+        for (position, atom) in init.atoms().enumerate() {
             let (Atom::Tensor(init) | Atom::Stack(init)) = atom else {
                 return Err(Reported);
             };
@@ -223,7 +223,7 @@ fn collect_results(
             let items: Vec<TensorRef> =
                 (0..iterations).map(|_| builder.value(None, item.clone(), looping.span)).collect();
             outputs.push(items.iter().map(|t| t.id).collect());
-            packs.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
+            packs.push(Value::pack(items.into_iter().map(Atom::Tensor)));
         } else {
             let mut whole = item;
             whole.shape.insert(0, length.clone());
@@ -250,9 +250,9 @@ fn scanned_item(
     };
     let mut first: Option<TensorRef> = None;
     let mut ids = Vec::with_capacity(pack.len());
-    for atom in pack.items.iter() {
+    for atom in pack.iter() {
         let kind = atom.kind().unwrap_or(ScalarKind::Real);
-        let tensor = tensor_of(context, builder, atom, kind, scan.span)?;
+        let tensor = tensor_of(context, builder, &atom, kind, scan.span)?;
         ids.push(tensor.id);
         match &first {
             Some(first) if first.tensor != tensor.tensor => {

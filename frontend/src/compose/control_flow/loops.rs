@@ -49,7 +49,7 @@ impl Scanned {
         let Scanned::Pack(pack) = self else {
             return true;
         };
-        let mut types = pack.items.iter().map(|atom| match atom {
+        let mut types = pack.iter().map(|atom| match atom {
             Atom::Tensor(tensor) => Some(tensor.tensor.clone()),
             _ => None,
         });
@@ -194,7 +194,7 @@ impl<'p> Composer<'p, '_> {
                 let Scanned::Pack(pack) = scanned else {
                     return Err(Reported);
                 };
-                let item = pack.items.get(iteration).cloned().map_or(Value::Null, Value::Atom);
+                let item = pack.get(iteration).map_or(Value::Null, Value::Atom);
                 builder.scope.set(scan.item.name.clone(), item);
             }
             if let Some(index) = looping.count.as_ref().and_then(|c| c.index.as_ref()) {
@@ -352,7 +352,7 @@ fn carried_init(context: &mut Context, builder: &mut Builder, carried: &ast::Car
         None => None,
     };
     let items: Vec<Atom> = match &value {
-        Value::Pack(pack) => pack.items.to_vec(),
+        Value::Pack(pack) => pack.iter().collect::<Vec<_>>(),
         // One scalar initializes all tensors of a declared pack.
         Value::Atom(atom) if atom.scalar().is_some() => {
             let count = length.and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
@@ -469,15 +469,15 @@ pub(crate) fn next_carried(
         return Err(context.error(&BRANCH_RESULTS, item.span, message));
     }
     let mut next = Vec::with_capacity(new.atoms().len());
-    for (old, new) in old.atoms().iter().zip(new.atoms()) {
+    for (old, new) in old.atoms().zip(new.atoms()) {
         let (Atom::Tensor(old) | Atom::Stack(old)) = old else {
             return Err(Reported);
         };
-        let tensor = tensor_of(context, builder, new, old.tensor.kind, item.span)?;
+        let tensor = tensor_of(context, builder, &new, old.tensor.kind, item.span)?;
         let kept =
             tensor.tensor.kind == old.tensor.kind && (reshaped || tensor.tensor.shape == old.tensor.shape);
         if !kept {
-            let [before, after] = [old, &tensor].map(|t| t.tensor.text());
+            let [before, after] = [&old, &tensor].map(|t| t.tensor.text());
             let name = &item.name.name;
             let message = if before == after {
                 format!(

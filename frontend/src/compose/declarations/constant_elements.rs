@@ -19,7 +19,7 @@ use std::cell::Cell;
 
 /// Rejects a constant whose value is known only at run time.
 pub(crate) fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalResult<()> {
-    let open = value.atoms().iter().find(|atom| matches!(atom, Atom::Runtime(_) | Atom::Series(_)));
+    let open = value.atoms().find(|atom| matches!(atom, Atom::Runtime(_) | Atom::Series(_)));
     let (Some(open), Some(default)) = (open, &declaration.default) else {
         return Ok(());
     };
@@ -56,7 +56,7 @@ pub(crate) fn computed_elements(
         let mut names = Vec::new();
         for atom in value.atoms() {
             match atom {
-                Atom::Int(n) => names.push((*n).max(0)),
+                Atom::Int(n) => names.push(n.max(0)),
                 Atom::Runtime(_) => {
                     let message = format!(
                         "the elements of the constant `{}` are computed at compile time, but the bound of `{}` is known only at run time; write one value for all elements, or compute them by a formula",
@@ -223,7 +223,7 @@ fn at_point(expr: &model::Expr, point: &[i64], steps: &Cell<usize>) -> Option<Sc
 
 /// The items of a pack; long strings count as several.
 fn held_items(value: &Value) -> usize {
-    let texts = value.atoms().iter().map(|atom| match atom {
+    let texts = value.atoms().map(|atom| match atom {
         Atom::Str(text) => text.len() / size_of::<Atom>(),
         _ => 0,
     });

@@ -141,7 +141,7 @@ pub(crate) fn name_output(
             _ => {}
         }
     }
-    match value.atoms().first() {
+    match value.atoms().next() {
         Some(Atom::Tensor(tensor)) => {
             name_extents(builder, declaration, &tensor.tensor.shape);
         }
@@ -173,12 +173,12 @@ pub(crate) fn check_written(
         span: name.span.to(spec.span),
     };
     let what = format!("`{}`", name.name);
-    for (item, atom) in value.atoms().iter().enumerate() {
+    for (item, atom) in value.atoms().enumerate() {
         match atom {
             Atom::Tensor(tensor) => {
-                check_declared(context, builder, &declaration, &what, item, tensor, computed)?;
+                check_declared(context, builder, &declaration, &what, item, &tensor, computed)?;
             }
-            Atom::Stack(stack) => check_stack(context, builder, &declaration, &what, stack)?,
+            Atom::Stack(stack) => check_stack(context, builder, &declaration, &what, &stack)?,
             _ => {}
         }
     }

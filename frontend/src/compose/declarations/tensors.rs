@@ -19,9 +19,7 @@ use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::compose::shapes::input_shape::{Tested, check_upper_bounds};
 use crate::compose::shapes::size::check_size;
 use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::{
-    CONSTANT_VALUE, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE, VARIABLE_EXTENT,
-};
+use crate::diagnostics::codes::{CONSTANT_VALUE, PACK_LENGTHS_DIFFER, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE, VARIABLE_EXTENT};
 use crate::eval::ranges::{decided, extent_expr, upper_bound};
 use crate::eval::stop::{EvalResult, stop, stop_with_help};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
@@ -136,7 +134,7 @@ pub(crate) fn declare_symbol(
                 (Some(items), [all]) => vec![all.clone(); items],
                 (Some(items), each) if each.len() != items => {
                     let message = format!("a pack of {items} tensors has {} bounds", each.len());
-                    return stop(&crate::diagnostics::codes::PACK_LENGTHS_DIFFER, bound.span, message);
+                    return stop(&PACK_LENGTHS_DIFFER, bound.span, message);
                 }
                 _ => bounds,
             };
@@ -379,7 +377,7 @@ fn constant_items(
     let value = context.value(builder, default)?;
     known_while_composing(declaration, &value).map_err(|s| context.failed(s))?;
     let scalars = coerced(&value, TypeName::Scalar(kind))
-        .map(|v| v.atoms().iter().filter_map(Atom::scalar).collect::<Vec<Scalar>>());
+        .map(|v| v.atoms().filter_map(|item| item.scalar()).collect::<Vec<Scalar>>());
     match scalars {
         Some(scalars) if !value.is_null() => Ok(scalars),
         _ => Err(context.error(
@@ -490,72 +488,78 @@ fn declared_extents(
             continue;
         }
         let Some(expr) = &spec.extent else {
-            if let Some(bound) = &spec.bound {
-                let bounds = upper_extents(evaluator, bound, spec.pack.as_ref())?;
-                extents.extend(bounds.into_iter().map(DeclaredExtent::Bounded));
-                continue;
-            }
-            let count = match spec.pack.as_ref().and_then(|p| p.length.as_ref()) {
-                Some(length) => match evaluator.int(length)? {
-                    Some(n) => evaluator.length(n, length.span)?,
-                    None => 0,
-                },
-                None => 1,
-            };
-            extents.extend(std::iter::repeat_n(DeclaredExtent::Any, count));
+            extents.extend(unwritten_extents(evaluator, spec)?);
             continue;
         };
         let value = match &spec.pack {
             Some(pack) => evaluator.expand(expr, pack.length.as_ref(), spec.span)?,
             None => evaluator.eval(expr)?,
         };
-        let atoms = value.atoms();
-        let single;
-        let chosen: &[Atom] = if packed && spec.per_item {
-            match &value {
-                Value::Pack(pack) => {
-                    let Some(atom) = pack.items.get(item) else {
-                        let message = format!("the extents of the pack have only {} items", pack.len());
-                        return stop(&crate::diagnostics::codes::PACK_LENGTHS_DIFFER, spec.span, message);
-                    };
-                    std::slice::from_ref(atom)
-                }
-                Value::Atom(Atom::Series(series)) => {
-                    single = series.shared().cloned().map(Atom::from_expr);
-                    single.as_ref().map_or(atoms, std::slice::from_ref)
-                }
-                _ => atoms,
+        let value = if packed && spec.per_item { extent_of_item(value, item, spec.span)? } else { value };
+        for atom in value.atoms() {
+            if let Atom::Runtime(run) = &atom {
+                computed.push(((**run).clone(), spec.span));
             }
-        } else {
-            atoms
-        };
-        for atom in chosen {
-            match atom {
-                Atom::Int(n) => match u64::try_from(*n) {
-                    Ok(n) => extents.push(DeclaredExtent::Is(Extent::Fixed(n))),
-                    Err(_) => {
-                        let message = format!("an extent cannot be negative, this is {n}");
-                        return stop_with_help(&UNEXPECTED_VALUE, spec.span, message, OPEN_EXTENT);
-                    }
-                },
-                Atom::Runtime(run) => match extent_of(run) {
-                    Some(extent) => {
-                        computed.push(((**run).clone(), spec.span));
-                        extents.push(DeclaredExtent::Is(extent));
-                    }
-                    None => {
-                        let message = "this dynamic extent has no upper bound that fits in 64 bits; write `… << N` with a largest extent N";
-                        return stop(&UNEXPECTED_VALUE, spec.span, message);
-                    }
-                },
-                other => {
-                    let message = format!("an extent must be an int, this is {}", other.describe());
-                    return stop(&UNEXPECTED_VALUE, spec.span, message);
-                }
-            }
+            extents.push(DeclaredExtent::Is(written_extent(&atom, spec.span)?));
         }
     }
     Ok(extents)
+}
+
+/// The extents `~`, or those of which only bounds are written.
+fn unwritten_extents(evaluator: &mut Evaluator, spec: &ExtentSpec) -> EvalResult<Vec<DeclaredExtent>> {
+    if let Some(bound) = &spec.bound {
+        let bounds = upper_extents(evaluator, bound, spec.pack.as_ref())?;
+        return Ok(bounds.into_iter().map(DeclaredExtent::Bounded).collect());
+    }
+    let count = match spec.pack.as_ref().and_then(|p| p.length.as_ref()) {
+        Some(length) => match evaluator.int(length)? {
+            Some(n) => evaluator.length(n, length.span)?,
+            None => 0,
+        },
+        None => 1,
+    };
+    Ok((0..count).map(|_| DeclaredExtent::Any).collect())
+}
+
+/// The extent of one tensor of a pack, from the extents of all of them.
+fn extent_of_item(extents: Value, item: usize, span: Span) -> EvalResult<Value> {
+    Ok(match &extents {
+        Value::Pack(pack) => match pack.get(item) {
+            Some(extent) => Value::Atom(extent),
+            None => {
+                let message = format!("the extents of the pack have only {} items", pack.len());
+                return stop(&PACK_LENGTHS_DIFFER, span, message);
+            }
+        },
+        Value::Atom(Atom::Series(series)) => {
+            series.shared().map_or(extents.clone(), |shared| Value::Atom(Atom::from_expr(shared.clone())))
+        }
+        _ => extents,
+    })
+}
+
+fn written_extent(atom: &Atom, span: Span) -> EvalResult<Extent> {
+    match atom {
+        Atom::Int(n) => match u64::try_from(*n) {
+            Ok(n) => Ok(Extent::Fixed(n)),
+            Err(_) => {
+                let message = format!("an extent cannot be negative, this is {n}");
+                stop_with_help(&UNEXPECTED_VALUE, span, message, OPEN_EXTENT)
+            }
+        },
+        Atom::Runtime(run) => match extent_of(run) {
+            Some(extent) => Ok(extent),
+            None => {
+                let message = "this dynamic extent has no upper bound that fits in 64 bits; write `… << N` with a largest extent N";
+                stop(&UNEXPECTED_VALUE, span, message)
+            }
+        },
+        other => {
+            let message = format!("an extent must be an int, this is {}", other.describe());
+            stop(&UNEXPECTED_VALUE, span, message)
+        }
+    }
 }
 
 /// The upper bounds after `|`, one for each extent of the item; a dynamic one counts as at least zero.
@@ -571,8 +575,8 @@ pub(in crate::compose) fn upper_extents(
     let mut bounds = Vec::new();
     for atom in value.atoms() {
         let limit = match atom {
-            Atom::Int(n) => u64::try_from(*n).ok().map(Limit::fixed),
-            Atom::Runtime(run) => upper_bound(run).map(|maximum| Limit { value: (**run).clone(), maximum }),
+            Atom::Int(n) => u64::try_from(n).ok().map(Limit::fixed),
+            Atom::Runtime(ref run) => upper_bound(run).map(|maximum| Limit { value: (**run).clone(), maximum }),
             _ => None,
         };
         match limit {

@@ -50,14 +50,14 @@ pub(in crate::compose) fn targets(
     }
     let atoms: Vec<Atom> = match (value, &target.item) {
         (Some(Value::Pack(pack)), Some(item)) => match evaluator.tensor_item(pack.len(), item)? {
-            Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
+            Ok(position) => pack.get(position).into_iter().collect(),
             Err(run) => {
                 let variable = crate::eval::index::free_index(&run);
                 let keeps_order = evaluator.formula.as_ref().is_some_and(|f| f.keeps_order);
                 if let Some(position) = variable.filter(|_| !keeps_order) {
                     return Err(Stop::Unroll(position));
                 }
-                return match (Selected::new(&pack.items, &run, variable.is_some()), variable) {
+                return match (Selected::new(&pack.iter().collect::<Vec<_>>(), &run, variable.is_some()), variable) {
                     (Some(selected), _) => Ok(AssignedTensors::Selected(selected)),
                     (None, Some(position)) => Err(Stop::Unroll(position)),
                     (None, None) => stop(
@@ -68,7 +68,7 @@ pub(in crate::compose) fn targets(
                 };
             }
         },
-        (Some(value), None) => value.atoms().to_vec(),
+        (Some(value), None) => value.atoms().collect::<Vec<_>>(),
         _ => {
             return stop(&FORMULA, target.span, format!("`{}` is not an output", target.name.name));
         }

@@ -70,8 +70,8 @@ impl Names<'_, '_> {
 
     fn kind_of_name(&self, name: &str) -> Option<ScalarKind> {
         let value = self.builder.scope.get(name)?;
-        match (value, value.atoms().first()) {
-            (Value::Pack(pack), None) => pack.kind.or_else(|| Some(pack.tensor.as_ref()?.kind)),
+        match (value, value.atoms().next()) {
+            (Value::Pack(pack), None) => pack.kind(),
             (_, Some(Atom::Tensor(tensor) | Atom::Stack(tensor))) => Some(tensor.tensor.kind),
             (_, Some(Atom::Series(series))) => Some(series.kind()),
             (_, atom) => atom?.kind(),

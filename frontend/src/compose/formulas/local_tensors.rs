@@ -48,7 +48,7 @@ fn shape(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Compo
     for bound in bounds {
         let value = context.value(builder, &bound.bound)?;
         for atom in value.atoms() {
-            let Some(extent) = extent(atom) else {
+            let Some(extent) = extent(&atom) else {
                 let name = &lowering.target.name.name;
                 let message = format!("this extent of the local tensor `{name}` has no upper bound");
                 return Err(context.error(&FORMULA, bound.bound.span, message));

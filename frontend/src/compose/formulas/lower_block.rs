@@ -248,7 +248,7 @@ fn value_kind(context: &mut Context, builder: &Builder, lowering: &Lowering) -> 
         });
         match value {
             Ok((value, _)) => {
-                let kind = value.atoms().first().and_then(Atom::kind);
+                let kind = value.atoms().next().and_then(|atom| atom.kind());
                 return kind.ok_or_else(|| {
                     let name = &lowering.target.name.name;
                     let message = format!("elements of the local tensor `{name}` must be numbers or bools");
@@ -423,10 +423,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 continue;
             }
             let mut atoms = Vec::new();
-            for (item, atom) in value.atoms().iter().enumerate() {
+            for (item, atom) in value.atoms().enumerate() {
                 let name =
                     if packed { format!("{}.{item}", bound.name.name) } else { bound.name.name.clone() };
-                atoms.push(self.index(name, (position, item), atom, fixed, bound.bound.span)?);
+                atoms.push(self.index(name, (position, item), &atom, fixed, bound.bound.span)?);
             }
             let value = match (packed, atoms.first()) {
                 (false, Some(single)) => Value::Atom(single.clone()),
@@ -558,13 +558,13 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     fn local(&mut self, name: &str, value: Value) -> Value {
         let packed = matches!(value, Value::Pack(_));
         let mut atoms = Vec::with_capacity(value.atoms().len());
-        for (item, atom) in value.atoms().iter().enumerate() {
-            let Atom::Runtime(expr) = atom else {
-                atoms.push(atom.clone());
+        for (item, atom) in value.atoms().enumerate() {
+            let Atom::Runtime(expr) = &atom else {
+                atoms.push(atom);
                 continue;
             };
             if !runtime::reads(expr) && expr.size() <= INLINE_NODES {
-                atoms.push(atom.clone());
+                atoms.push(atom);
                 continue;
             }
             let position = self.locals.len();
@@ -759,7 +759,7 @@ fn assigned_values(
         }
         Value::Atom(Atom::Series(series)) => vec![evaluator.item_here(series, span)?; outputs],
         Value::Atom(atom) => vec![atom.clone(); outputs],
-        Value::Pack(pack) if pack.len() == outputs && !selected => pack.items.to_vec(),
+        Value::Pack(pack) if pack.len() == outputs && !selected => pack.iter().collect::<Vec<_>>(),
         Value::Pack(pack) if every && outputs == 1 => vec![evaluator.item_of_pack_here(pack, span)?],
         Value::Pack(pack) => {
             let tensors = if selected { 1 } else { outputs };

@@ -10,7 +10,7 @@ use crate::compose::operators::OperatorRef;
 use crate::compose::shapes::dynamic_extent::Canonical;
 use skript_semantics::ScalarKind;
 
-use crate::eval::{Atom, Pack, TypeName, Value};
+use crate::eval::{Atom, TypeName, Value};
 use crate::model::TensorType;
 use crate::model::check::is_shape_scalar;
 use crate::source::{FileId, Span};
@@ -134,17 +134,17 @@ impl Argument {
                 Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
             }
             Value::Atom(atom) => Argument::Single(ArgumentItem::new(atom, canonical)?),
-            Value::Pack(Pack { items, tensor: Some(tensor), .. }) if items.is_empty() => {
-                Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor)))
-            }
             Value::Pack(pack) => {
+                if let Some(tensor) = pack.empty_tensor() {
+                    return Some(Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor))));
+                }
                 let name = canonical.input().map(str::to_string);
                 let mut items = Vec::with_capacity(pack.len());
-                for (position, item) in pack.items.iter().enumerate() {
+                for (position, item) in pack.iter().enumerate() {
                     if let Some(name) = &name {
                         canonical.enter(format!("{name}[{position}]"));
                     }
-                    items.push(ArgumentItem::new(item, canonical)?);
+                    items.push(ArgumentItem::new(&item, canonical)?);
                 }
                 Argument::Pack(items)
             }

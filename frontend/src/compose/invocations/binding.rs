@@ -25,7 +25,7 @@ use crate::compose::shapes::size::check_size;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ARGUMENT_COUNT, ARGUMENT_KIND, RANK_MISMATCH, SHAPE_NOT_BOUND};
 use crate::eval::value::count;
-use crate::eval::{Atom, Pack, TensorRef, Value};
+use crate::eval::{Atom, ItemType, Pack, TensorRef, Value};
 use crate::model::{self, Extent, Port, PortTensors, TensorType};
 use crate::source::Span;
 use skript_semantics::ScalarKind;
@@ -279,18 +279,17 @@ fn argument_tensors(
     });
     let tensors: Vec<TensorRef> = tensors.collect();
     // The declaration determines the type of an empty pack.
-    let none = || known.first().cloned().map(Rc::new);
+    let item_type = || {
+        known.first().map_or(ItemType::Scalar(kind), |tensor| ItemType::Tensor(Rc::new(tensor.clone())))
+    };
     let value = match form.value(&mut tensors.into_iter()) {
-        Value::Pack(pack) => {
-            let tensor = none().filter(|_| pack.items.is_empty());
-            Value::Pack(Pack { kind: Some(kind), tensor, ..pack })
-        }
+        Value::Pack(pack) => Value::Pack(pack.with_type(Some(item_type()))),
         // Formulas unroll packs of static length.
         Value::Atom(Atom::Stack(whole))
             if whole.tensor.shape.first() == Some(&Extent::Fixed(0))
                 && builder.operator.definition.has_block(BlockKind::Lower) =>
         {
-            Value::Pack(Pack { kind: Some(kind), tensor: none(), ..Pack::new(Vec::new()) })
+            Value::Pack(Pack::from_iter([]).with_type(Some(item_type())))
         }
         value => value,
     };

@@ -113,7 +113,7 @@ impl Form {
     /// The value of the next tensors.
     pub(crate) fn value(self, tensors: &mut impl Iterator<Item = TensorRef>) -> Value {
         let single = match self {
-            Form::Pack(length) => return Value::pack(tensors.take(length).map(Atom::Tensor).collect()),
+            Form::Pack(length) => return Value::pack(tensors.take(length).map(Atom::Tensor)),
             Form::Single => tensors.next().map(Atom::Tensor),
             Form::Stack => tensors.next().map(Atom::Stack),
         };

@@ -93,7 +93,7 @@ pub(crate) fn replaced_default(context: &mut Context, builder: &Builder, input: 
     };
     let value = builder.evaluator(context.limits).eval(default).ok();
     let value = value.and_then(|value| coerced(&value, TypeName::Scalar(kind)));
-    let numbers = value.map(|value| value.atoms().iter().map(Atom::scalar).collect());
+    let numbers = value.map(|value| value.atoms().map(|item| item.scalar()).collect());
     if let Some(Some(numbers)) = numbers {
         let name = input.name.name.clone();
         context.defaults.retain(|(recorded, _)| *recorded != name);
@@ -110,7 +110,7 @@ fn default_items(
     value: &Value,
     default: &Expr,
 ) -> Composed<Vec<Atom>> {
-    let items = value.atoms().to_vec();
+    let items = value.atoms().collect::<Vec<_>>();
     let Some(pack) = &input.type_spec.pack else {
         return Ok(items);
     };

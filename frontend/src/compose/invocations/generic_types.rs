@@ -7,7 +7,7 @@ use crate::compose::invocations::arguments::{Argument, ArgumentItem, ArgumentLis
 use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::TYPE_DEDUCTION;
-use crate::eval::{Atom, Pack, TypeName, Value};
+use crate::eval::{Atom, ItemType, TypeName, Value};
 use crate::model::Expr;
 use crate::source::Span;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -40,7 +40,7 @@ pub(crate) fn deduce_types(
         }
         let attributes = definition.attributes.iter().filter(|a| a.type_spec.base.name == *name);
         let given = attributes.filter_map(|a| list.attributes.get(&a.name.name));
-        let given: Vec<&Atom> = given.flat_map(|(value, _)| value.atoms()).collect();
+        let given: Vec<Atom> = given.flat_map(|(value, _)| value.atoms()).collect();
         scalars.extend(given.iter().filter_map(|atom| match atom {
             Atom::Series(series) => Some(series.kind()),
             other => other.kind(),
@@ -131,16 +131,11 @@ pub(crate) fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
         },
         Value::Atom(atom) => Value::Atom(item(atom)?),
         Value::Pack(pack) => {
-            let items: Option<Vec<Atom>> = pack.items.iter().map(item).collect();
-            let mut converted = Pack::new(items?);
-            if let TypeName::Scalar(kind) = declared {
-                converted.kind = Some(kind);
-            }
-            converted.repeated = match &pack.repeated {
-                Some(atom) => Some(Box::new(item(atom)?)),
-                None => None,
-            };
-            Value::Pack(converted)
+            let converted = pack.map(|atom| item(&atom).ok_or(())).ok()?;
+            Value::Pack(converted.with_type(match declared {
+                TypeName::Scalar(kind) => Some(ItemType::Scalar(kind)),
+                TypeName::Str => None,
+            }))
         }
     })
 }

@@ -214,7 +214,7 @@ fn call(
     let mut inputs: Vec<ValueId> = Vec::new();
     for (types, value) in parameters.into_iter().zip(passed.values) {
         for (tensor, atom) in types.into_iter().zip(value.atoms()) {
-            inputs.push(tensor_of(context, builder, atom, tensor.kind, span)?.id);
+            inputs.push(tensor_of(context, builder, &atom, tensor.kind, span)?.id);
         }
     }
     let label = invocation.label.as_ref().map(|l| l.name.clone()).or_else(|| hint.map(str::to_string));

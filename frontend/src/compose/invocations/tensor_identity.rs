@@ -30,7 +30,7 @@ impl<'p> IdentityTests<'p> {
         operator: OperatorRef<'p>,
         values: &[Value],
     ) -> Vec<usize> {
-        let tensors: Vec<Option<&TensorRef>> = values
+        let tensors: Vec<Option<TensorRef>> = values
             .iter()
             .flat_map(Value::atoms)
             .map(|atom| match atom {

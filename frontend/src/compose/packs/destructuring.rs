@@ -72,23 +72,24 @@ pub(crate) fn dealt<'t>(
         }
     };
     let mut parts = Vec::new();
-    let mut items = pack.items.iter();
+    let mut start = 0;
     for share in shares {
         let length = share.length.unwrap_or(rest);
-        let taken: Vec<&Atom> = items.by_ref().take(length).collect();
         let names = share.names();
         if !length.is_multiple_of(names) {
             let message = format!("{length} {}s cannot be dealt to {names} packs", side.item);
             return stop(side.code, share.item.span(), message);
         }
         for (offset, name) in share.item.names().iter().enumerate() {
-            let mut name_items = taken.iter().copied().skip(offset).step_by(names).cloned();
+            let first = start + offset;
             let value = match share.item.pack() {
-                Some(_) => Value::Pack(Pack::part_of(pack, name_items.collect())),
-                None => name_items.next().map_or(Value::Null, Value::Atom),
+                Some(_) => Value::Pack(pack.select(&Pack::range(count(first), count(names), length / names))),
+                None if offset < length => pack.get(first).map_or(Value::Null, Value::Atom),
+                None => Value::Null,
             };
             parts.push((share.item, name, value));
         }
+        start += length;
     }
     Ok(parts)
 }
@@ -146,7 +147,7 @@ pub(crate) fn split_series<'t>(
             let at = |position: &Position| Atom::from_expr(series.at(&position.location));
             let value = match taken {
                 Taken::One(position) => Some(Value::Atom(at(&position))),
-                Taken::Several(positions) => Some(Value::pack(positions.iter().map(at).collect())),
+                Taken::Several(positions) => Some(Value::pack(positions.iter().map(at))),
                 Taken::Rest(locations) => {
                     let rest =
                         Series::from_items(locations.length.clone(), |i| Some(series.at(&locations.at(i)?)));

@@ -76,9 +76,9 @@ pub(crate) fn simulated<'p>(
     let mut atoms = Vec::with_capacity(value.atoms().len());
     for atom in value.atoms() {
         atoms.push(match atom {
-            Atom::Tensor(_) => through(composer, builder, &quantizer, operator, atom)?,
-            Atom::Stack(stack) => items_through(composer, builder, &quantizer, operator, stack)?,
-            other => other.clone(),
+            Atom::Tensor(_) => through(composer, builder, &quantizer, operator, &atom)?,
+            Atom::Stack(stack) => items_through(composer, builder, &quantizer, operator, &stack)?,
+            other => other,
         });
     }
     Ok(match (value, atoms.as_slice()) {

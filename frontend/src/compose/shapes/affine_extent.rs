@@ -52,7 +52,7 @@ pub(crate) fn unify(
             let solved = solution(&mut evaluator, expr, name, actual);
             match solved {
                 Ok(Some(value)) => {
-                    if value.atoms().iter().any(|a| matches!(a, Atom::Int(i) if *i < 0)) {
+                    if value.atoms().any(|a| matches!(a, Atom::Int(i) if i < 0)) {
                         return Err(no_solution(context, name, expr, actual, bound));
                     }
                     builder.scope.set(name.clone(), value);
@@ -83,7 +83,7 @@ fn check_solution(
     bound: &Bound,
 ) -> Composed<()> {
     if matches!(expr.kind, ExprKind::Name(_))
-        || !actual.atoms().iter().any(|a| matches!(a, Atom::Runtime(_) | Atom::Series(_)))
+        || !actual.atoms().any(|a| matches!(a, Atom::Runtime(_) | Atom::Series(_)))
     {
         return Ok(());
     }
@@ -171,9 +171,9 @@ fn compare_extents(
     }
     let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
         (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => Some(vec![(Atom::Int(i64::from(*b)), a.clone())]),
-        (Value::Atom(d), actual) => Some(actual.atoms().iter().map(|a| (d.clone(), a.clone())).collect()),
+        (Value::Atom(d), actual) => Some(actual.atoms().map(|a| (d.clone(), a.clone())).collect()),
         (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
-            Some(d.items.iter().cloned().zip(a.items.iter().cloned()).collect())
+            Some(d.iter().zip(a.iter()).collect())
         }
         // A name that is null because its input is absent imposes no constraint.
         (Value::Null, _) => Some(Vec::new()),
@@ -218,8 +218,8 @@ fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Val
     let value = match (declared, actual) {
         (Value::Atom(d), Value::Atom(a)) => Value::Atom(better(d, a)),
         (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
-            let pairs = d.items.iter().zip(a.items.iter());
-            Value::pack(pairs.map(|(d, a)| better(d, a)).collect())
+            let pairs = d.iter().zip(a.iter());
+            Value::pack(pairs.map(|(d, a)| better(&d, &a)))
         }
         _ => return,
     };
@@ -306,9 +306,9 @@ impl Ring for Packs<'_, '_> {
     }
 
     fn is_zero(&self, value: &Value) -> bool {
-        value.atoms().iter().all(|a| match a {
+        value.atoms().all(|a| match a {
             Atom::Series(series) => series.shared() == Some(&crate::model::Expr::int(0)),
-            other => *other == Atom::Int(0),
+            other => other == Atom::Int(0),
         })
     }
 

@@ -28,11 +28,11 @@ pub(crate) fn verdict(value: &Value) -> Result<Verdict, Atom> {
         match item {
             Atom::Bool(true) => {}
             Atom::Bool(false) => return Ok(Verdict::Fails),
-            Atom::Runtime(expr) if expr.kind == ScalarKind::Bool => match decided(expr) {
+            Atom::Runtime(expr) if expr.kind == ScalarKind::Bool => match decided(&expr) {
                 Some(true) => {}
                 Some(false) => return Ok(Verdict::Fails),
                 None => {
-                    let expr = (**expr).clone();
+                    let expr = (*expr).clone();
                     open = Some(match open {
                         Some(all) => runtime::and(all, expr),
                         None => expr,
@@ -68,11 +68,11 @@ pub(crate) fn parts(value: &Value, message: &mut Vec<MessagePart>) {
         Value::Atom(atom) => atom_parts(atom, message),
         Value::Pack(pack) => {
             text("[", message);
-            for (index, atom) in pack.items.iter().enumerate() {
+            for (index, atom) in pack.iter().enumerate() {
                 if index > 0 {
                     text(", ", message);
                 }
-                atom_parts(atom, message);
+                atom_parts(&atom, message);
             }
             text("]", message);
         }

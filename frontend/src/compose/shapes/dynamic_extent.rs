@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents: expressions over symbols, with an upper bound (2.6, 3.1).
 
+use std::convert::Infallible;
 use std::ops::Add as _;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use skript_semantics::{Scalar, ScalarOp};
 use crate::eval::ranges::{Known, Work, box_facts, extent_expr, upper_bound};
 use crate::eval::sum::Sum;
 use crate::eval::value::count;
-use crate::eval::{Atom, Pack, Value};
+use crate::eval::{Atom, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node, ShapeExpr, TensorType};
 
@@ -152,12 +153,10 @@ impl Canonical {
         match value {
             Value::Null => Value::Null,
             Value::Atom(single) => Value::Atom(atom(self, single)),
-            Value::Pack(pack) => Value::Pack(Pack {
-                items: Rc::new(pack.items.iter().map(|item| atom(self, item)).collect()),
-                repeated: pack.repeated.as_deref().map(|item| Box::new(atom(self, item))),
-                kind: pack.kind,
-                tensor: pack.tensor.clone(),
-            }),
+            Value::Pack(pack) => {
+                let Ok(renamed) = pack.map(|item| Ok::<_, Infallible>(atom(self, &item)));
+                Value::Pack(renamed.with_type(pack.item_type().cloned()))
+            }
         }
     }
 

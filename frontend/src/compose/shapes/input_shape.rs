@@ -253,7 +253,7 @@ fn bind_shape(
             continue;
         };
         if packed && extent.per_item {
-            collected.extend(value.atoms().iter().cloned());
+            collected.extend(value.atoms());
             continue;
         }
         if value.is_null() {
@@ -322,8 +322,8 @@ fn check_bound(
         return Ok(());
     }
     let limits = context.evaluated(builder, |evaluator| upper_extents(evaluator, bound, pack))?;
-    for (atom, limit) in actual.atoms().iter().zip(limits) {
-        let extent = match atom {
+    for (atom, limit) in actual.atoms().zip(limits) {
+        let extent = match &atom {
             Atom::Int(n) => Expr::int(*n),
             Atom::Runtime(expr) => (**expr).clone(),
             _ => continue,

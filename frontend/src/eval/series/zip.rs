@@ -56,7 +56,7 @@ pub(in crate::eval) fn of_known_length(
     let positions = (0..pack.len()).map(|n| Expr::int(count(n)));
     side_by_side(evaluator, &series.length, &Expr::int(count(pack.len())), span)?;
     let items = positions.map(|position| Atom::from_expr(series.at(&position)));
-    Ok(Some(Value::pack(items.collect())))
+    Ok(Some(Value::pack(items)))
 }
 
 /// `(p, q)..`: interleaves the items of the packs.
