@@ -8,6 +8,7 @@ use crate::check::lengths::{Length, linear};
 use crate::check::scope::SymbolKind;
 use crate::check::types::{Base, Optional, Pack, Type};
 use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
 
 /// The effect of a shape's expression on names.
 enum Role<'e> {
@@ -309,86 +310,84 @@ impl<'a> Checker<'a> {
     /// Reports why an input's shape cannot be bound.
     fn report_unbound(&mut self, input: &'a Declaration, attempt: &Attempt<'a>) {
         if attempt.flexible.len() > 1 {
-            let parts: Vec<String> =
-                attempt.flexible.iter().map(|e| format!("`{}`", self.text(e.span))).collect();
-            let mut diagnostic = Diagnostic::error(
-                &codes::AMBIGUOUS_SHAPE,
-                input.type_spec.span,
-                format!(
-                    "the shape of `{}` cannot be split: {} {} unknown lengths",
-                    input.name.name,
-                    parts.join(", "),
-                    if parts.len() == 2 { "both have" } else { "all have" }
-                ),
-            );
-            for extent in &attempt.flexible {
-                diagnostic = diagnostic.with_label_at(extent.span, "unknown length");
-            }
-            for extent in &attempt.flexible {
-                let length = extent.pack.as_ref().and_then(|p| p.length.as_ref());
-                let Some(ExprKind::Name(name)) = length.map(|l| &l.kind) else {
-                    continue;
-                };
-                let attribute = self.definition.attributes.iter().find(|a| a.name.name == name.name);
-                let packed = self.definition.attributes.iter().find(|a| {
-                    let length = a.type_spec.pack.as_ref().and_then(|p| p.length.as_ref());
-                    length.is_some_and(|l| is_name(l, &name.name))
-                });
-                if let Some(attribute) = attribute {
-                    let why = if attribute.type_spec.optional {
-                        "optional, so it may have no value"
-                    } else {
-                        "computed from other values, so it is known too late"
-                    };
-                    diagnostic =
-                        diagnostic.with_note(Some(attribute.span), format!("`{}` is {why}", name.name));
-                } else if let Some(packed) = packed {
-                    diagnostic = diagnostic.with_note(
-                        Some(packed.span),
-                        format!(
-                            "`{}` is the length of a packed attribute, which may have a single value",
-                            name.name
-                        ),
-                    );
-                }
-            }
-            diagnostic = diagnostic.with_help(
-                "at most one packed extent may have an unknown length: write lengths of the others that an int attribute or another input fixes, as in `s..(r)`",
-            );
-            self.sink.report(diagnostic);
+            self.report_ambiguous_shape(input, attempt);
             return;
         }
         for expr in &attempt.undetermined {
-            let unknown: Vec<&Ident> = expr
-                .names()
-                .into_iter()
-                .filter(|n| {
-                    self.scope.lookup(&n.name).is_none()
-                        && !attempt.declared.iter().any(|(d, _)| d.name == n.name)
-                })
-                .collect();
-            let Some(name) = unknown.first() else {
-                continue;
-            };
-            if self.hidden.contains_key(&name.name) {
-                self.report_unknown_name(name);
-                continue;
-            }
-            if !self.first_report_of(name) {
-                continue;
-            }
-            let text = self.text(expr.span);
-            let message = format!("`{}` cannot be deduced from `{text}`", name.name);
-            self.sink.report(
-                Diagnostic::error(&codes::UNDETERMINED_EXTENT, expr.span, message)
-                .with_label(format!("`{}` is not declared before", name.name))
-                .with_help(format!(
-                    "an extent declares a name only as `a * name + b` with literal a and b; other expressions may use names that \
-                     attributes and shapes declare. Or replace `{text}` by a new name, and compute `{}` from it in `@using`",
-                    name.name
-                )),
-            );
+            self.report_undetermined(expr, attempt);
         }
+    }
+
+    fn report_ambiguous_shape(&mut self, input: &'a Declaration, attempt: &Attempt<'a>) {
+        let parts: Vec<String> =
+            attempt.flexible.iter().map(|e| format!("`{}`", self.text(e.span))).collect();
+        let message = format!(
+            "the shape of `{}` cannot be split: {} {} unknown lengths",
+            input.name.name,
+            parts.join(", "),
+            if parts.len() == 2 { "both have" } else { "all have" }
+        );
+        let mut diagnostic = Diagnostic::error(&codes::AMBIGUOUS_SHAPE, input.type_spec.span, message);
+        for extent in &attempt.flexible {
+            diagnostic = diagnostic.with_label_at(extent.span, "unknown length");
+        }
+        for extent in &attempt.flexible {
+            if let Some((span, reason)) = self.reason_of_unknown_length(extent) {
+                diagnostic = diagnostic.with_note(Some(span), reason);
+            }
+        }
+        self.sink.report(diagnostic.with_help(
+            "at most one packed extent may have an unknown length: write lengths of the others that an int attribute or another input fixes, as in `s..(r)`",
+        ));
+    }
+
+    /// The attribute whose value is known too late to be the length of a packed extent, and the reason.
+    fn reason_of_unknown_length(&self, extent: &ExtentSpec) -> Option<(Span, String)> {
+        let ExprKind::Name(Ident { name, .. }) = &extent.pack.as_ref()?.length.as_ref()?.kind else {
+            return None;
+        };
+        let attributes = &self.definition.attributes;
+        if let Some(attribute) = attributes.iter().find(|a| a.name.name == *name) {
+            let reason = if attribute.type_spec.optional {
+                "optional, so it may have no value"
+            } else {
+                "computed from other values, so it is known too late"
+            };
+            return Some((attribute.span, format!("`{name}` is {reason}")));
+        }
+        let packed = attributes.iter().find(|a| {
+            let length = a.type_spec.pack.as_ref().and_then(|p| p.length.as_ref());
+            length.is_some_and(|l| is_name(l, name))
+        })?;
+        let reason = format!("`{name}` is the length of a packed attribute, which may have a single value");
+        Some((packed.span, reason))
+    }
+
+    /// Reports the first unknown name of an extent.
+    fn report_undetermined(&mut self, expr: &Expr, attempt: &Attempt<'a>) {
+        let is_unknown = |n: &&Ident| {
+            self.scope.lookup(&n.name).is_none() && !attempt.declared.iter().any(|(d, _)| d.name == n.name)
+        };
+        let Some(name) = expr.names().into_iter().find(is_unknown) else {
+            return;
+        };
+        if self.hidden.contains_key(&name.name) {
+            self.report_unknown_name(name);
+            return;
+        }
+        if !self.first_report_of(name) {
+            return;
+        }
+        let text = self.text(expr.span);
+        let message = format!("`{}` cannot be deduced from `{text}`", name.name);
+        let help = format!(
+            "an extent declares a name only as `a * name + b` with literal a and b; other expressions may use names that \
+             attributes and shapes declare. Or replace `{text}` by a new name, and compute `{}` from it in `@using`",
+            name.name
+        );
+        let diagnostic = Diagnostic::error(&codes::UNDETERMINED_EXTENT, expr.span, message);
+        let label = format!("`{}` is not declared before", name.name);
+        self.sink.report(diagnostic.with_label(label).with_help(help));
     }
 }
 

@@ -232,82 +232,103 @@ fn assign_target(
                 assign(checker, name, part.clone(), assignment, assigned);
             }
         }
-        Target::Item(TargetItem::Name { name, type_spec, pack, span }) => {
-            check_written_type(checker, name, type_spec.as_ref(), &ty, assignment);
-            check_target_pack(checker, pack.as_ref());
-            let declared = declared_target(checker, name, assignment.level);
-            let packed_name = match (pack, &declared, type_spec) {
-                (Some(_), _, _) => true,
-                (None, Some(d), _) => d.is_packed(),
-                (None, None, Some(spec)) => spec.pack.is_some(),
-                (None, None, None) => false,
-            };
-            let mut ty = ty;
-            if packed_name && ty.is_single() {
-                report_packedness(checker, name, &ty, declared.as_ref(), assignment);
-                ty = Type::unknown();
-            } else if !packed_name && ty.is_packed() {
-                if declared.is_some() {
-                    report_packedness(checker, name, &ty, declared.as_ref(), assignment);
-                    ty = Type::unknown();
-                } else if !assignment.from_loop && !checker.definition.may_have_lost(&name.name) {
-                    let message = format!("`{}` receives a pack, whose length must be stated", name.name);
-                    checker.sink.report(
-                        Diagnostic::error(&codes::PACK_LENGTH_NEEDED, *span, message)
-                            .with_label_at(assignment.value, format!("of type {ty}"))
-                            .with_help(format!("write `{0}..(n)`, or `[a, b]` for single names", name.name)),
-                    );
-                }
-                if declared.is_some() || !assignment.from_loop {
-                    ty.pack = Pack::Unknown;
-                }
-            }
-            if let (Some(pack), false) = (pack, ty.is_single()) {
-                let length = match &pack.length {
-                    Some(length) => checker.length_of(length),
-                    None => Length::unknown(),
-                };
-                if length.differs(&ty.length()) {
-                    report_target_length(checker, *span, &length, &ty.length(), assignment);
-                }
-                ty.pack = Pack::Packed(length);
-            }
+        Target::Item(item @ TargetItem::Name { name, .. }) => {
+            let ty = named_type(checker, item, ty, assignment);
             assign(checker, name, ty, assignment, assigned);
         }
         Target::List { items, span } => {
-            if ty.optional.is_optional() {
-                let text = checker.text(assignment.value);
-                let message = format!("`{text}` may be null, so a list cannot destructure it");
-                checker.sink.report(
-                    Diagnostic::error(&codes::ASSIGNED_TYPE, *span, message)
-                        .with_label_at(assignment.value, format!("of type {ty}"))
-                        .with_help("write a value for null, as in `zs ?? xs`"),
-                );
-            }
-            if ty.is_single() {
-                let message = "a list on the left receives a pack, but the result is a single tensor";
-                checker.sink.report(
-                    Diagnostic::error(&codes::TARGET_NOT_A_PACK, *span, message)
-                        .with_label_at(assignment.value, format!("of type {ty}"))
-                        .with_help("write the name without `[ ]`"),
-                );
+            if !check_destructured(checker, items, *span, &ty, assignment) {
                 for name in target.names() {
                     assign(checker, name, Type::unknown(), assignment, assigned);
                 }
                 return;
-            }
-            let fixed = items
-                .iter()
-                .all(|i| matches!(i, TargetItem::Name { pack: None, .. } | TargetItem::Omitted(_)));
-            let count = Length::count(items.len());
-            if fixed && count.differs(&ty.length()) {
-                report_target_length(checker, *span, &count, &ty.length(), assignment);
             }
             for item in items {
                 assign_part(checker, item, &ty, assignment, assigned);
             }
         }
     }
+}
+
+/// The type of a name on the left side, which receives a value of type `ty`.
+fn named_type(checker: &mut Checker, target: &TargetItem, mut ty: Type, assignment: &Assignment) -> Type {
+    let TargetItem::Name { name, type_spec, pack, span } = target else {
+        return ty;
+    };
+    check_written_type(checker, name, type_spec.as_ref(), &ty, assignment);
+    check_target_pack(checker, pack.as_ref());
+    let declared = declared_target(checker, name, assignment.level);
+    let packed_name = match (pack, &declared, type_spec) {
+        (Some(_), _, _) => true,
+        (None, Some(d), _) => d.is_packed(),
+        (None, None, Some(spec)) => spec.pack.is_some(),
+        (None, None, None) => false,
+    };
+    if packed_name && ty.is_single() {
+        report_packedness(checker, name, &ty, declared.as_ref(), assignment);
+        ty = Type::unknown();
+    } else if !packed_name && ty.is_packed() {
+        if declared.is_some() {
+            report_packedness(checker, name, &ty, declared.as_ref(), assignment);
+            ty = Type::unknown();
+        } else if !assignment.from_loop && !checker.definition.may_have_lost(&name.name) {
+            let message = format!("`{}` receives a pack, whose length must be stated", name.name);
+            checker.sink.report(
+                Diagnostic::error(&codes::PACK_LENGTH_NEEDED, *span, message)
+                    .with_label_at(assignment.value, format!("of type {ty}"))
+                    .with_help(format!("write `{0}..(n)`, or `[a, b]` for single names", name.name)),
+            );
+        }
+        if declared.is_some() || !assignment.from_loop {
+            ty.pack = Pack::Unknown;
+        }
+    }
+    if let (Some(pack), false) = (pack, ty.is_single()) {
+        let length = match &pack.length {
+            Some(length) => checker.length_of(length),
+            None => Length::unknown(),
+        };
+        if length.differs(&ty.length()) {
+            report_target_length(checker, *span, &length, &ty.length(), assignment);
+        }
+        ty.pack = Pack::Packed(length);
+    }
+    ty
+}
+
+/// Checks that a list on the left side receives a pack of its length; returns whether it receives a pack.
+fn check_destructured(
+    checker: &mut Checker,
+    items: &[TargetItem],
+    span: Span,
+    ty: &Type,
+    assignment: &Assignment,
+) -> bool {
+    if ty.optional.is_optional() {
+        let text = checker.text(assignment.value);
+        let message = format!("`{text}` may be null, so a list cannot destructure it");
+        checker.sink.report(
+            Diagnostic::error(&codes::ASSIGNED_TYPE, span, message)
+                .with_label_at(assignment.value, format!("of type {ty}"))
+                .with_help("write a value for null, as in `zs ?? xs`"),
+        );
+    }
+    if ty.is_single() {
+        let message = "a list on the left receives a pack, but the result is a single tensor";
+        checker.sink.report(
+            Diagnostic::error(&codes::TARGET_NOT_A_PACK, span, message)
+                .with_label_at(assignment.value, format!("of type {ty}"))
+                .with_help("write the name without `[ ]`"),
+        );
+        return false;
+    }
+    let fixed =
+        items.iter().all(|i| matches!(i, TargetItem::Name { pack: None, .. } | TargetItem::Omitted(_)));
+    let count = Length::count(items.len());
+    if fixed && count.differs(&ty.length()) {
+        report_target_length(checker, span, &count, &ty.length(), assignment);
+    }
+    true
 }
 
 /// One name of `[a, b..(n), (c, d)..]`.

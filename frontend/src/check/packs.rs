@@ -252,60 +252,63 @@ impl Checker<'_> {
                     base: ty.base,
                 }
             }
-            (Tensor::No, pack, lone) => {
-                if *pack == Pack::Single && !ty.base.agrees(&Base::Str) {
-                    self.visit_subscripts(subscripts);
-                    let text = self.text(base.span);
-                    let mut diagnostic = Diagnostic::error(
-                        &codes::NOT_A_PACK,
-                        base.span,
-                        format!(
-                            "only packs, strings and tensors can be indexed; `{text}` is a single {}",
-                            ty.base
-                        ),
-                    )
-                    .with_label(ty.to_string());
-                    if let ExprKind::Name(name) = &base.kind
-                        && let Some(symbol) = self.scope.lookup(&name.name)
-                    {
-                        diagnostic = diagnostic.with_label_at(symbol.span, "declared here");
-                        if symbol.kind == SymbolKind::FormulaLocal {
-                            let help = format!("a local value is one number in each step: write `{text}`");
-                            diagnostic = diagnostic.with_help(help);
-                        }
-                    }
-                    self.sink.report(diagnostic);
-                    return Type::unknown();
-                }
-                let Some(subscript) = lone else {
-                    self.visit_subscripts(subscripts);
-                    let text = self.text(base.span);
-                    let (span, message, help) = match guarded_index(base) {
-                        Some((pack, span)) => (
-                            span,
-                            format!(
-                                "`{}` is a pack: bars guard the indices of a tensor, not an index of a pack",
-                                self.text(pack.span)
-                            ),
-                            "write a condition after the bounds of the formula: `…, k < n | k >= 1`",
-                        ),
-                        None => (
-                            whole.span,
-                            format!("`{text}` is {ty}, not a tensor: it accepts one index or one range"),
-                            "write `a[i]`, `a[i:j]`, or `a[indices]` with a pack of indices",
-                        ),
-                    };
-                    let diagnostic = Diagnostic::error(&codes::SUBSCRIPT_OF_PACK, span, message);
-                    self.sink.report(diagnostic.with_help(help));
-                    return Type::unknown();
-                };
-                if *pack == Pack::Single {
-                    self.subscript_string(&ty, subscript)
-                } else {
-                    self.subscript_pack(&ty, subscript)
-                }
+            (Tensor::No, Pack::Single, _) if !ty.base.agrees(&Base::Str) => {
+                self.visit_subscripts(subscripts);
+                self.report_no_items(base, &ty)
+            }
+            (Tensor::No, pack, Some(subscript)) => match pack {
+                Pack::Single => self.subscript_string(&ty, subscript),
+                _ => self.subscript_pack(&ty, subscript),
+            },
+            (Tensor::No, _, None) => {
+                self.visit_subscripts(subscripts);
+                self.report_subscripts_of_pack(whole, base, &ty)
             }
         }
+    }
+
+    /// Reports an index of a single value.
+    fn report_no_items(&mut self, base: &Expr, ty: &Type) -> Type {
+        let text = self.text(base.span);
+        let message =
+            format!("only packs, strings and tensors can be indexed; `{text}` is a single {}", ty.base);
+        let mut diagnostic =
+            Diagnostic::error(&codes::NOT_A_PACK, base.span, message).with_label(ty.to_string());
+        if let ExprKind::Name(name) = &base.kind
+            && let Some(symbol) = self.scope.lookup(&name.name)
+        {
+            diagnostic = diagnostic.with_label_at(symbol.span, "declared here");
+            if symbol.kind == SymbolKind::FormulaLocal {
+                let help = format!("a local value is one number in each step: write `{text}`");
+                diagnostic = diagnostic.with_help(help);
+            }
+        }
+        self.sink.report(diagnostic);
+        Type::unknown()
+    }
+
+    /// Reports subscripts of a tensor that are applied to a pack.
+    fn report_subscripts_of_pack(&mut self, whole: &Expr, base: &Expr, ty: &Type) -> Type {
+        let (span, message, help) = match guarded_index(base) {
+            Some((pack, span)) => (
+                span,
+                format!(
+                    "`{}` is a pack: bars guard the indices of a tensor, not an index of a pack",
+                    self.text(pack.span)
+                ),
+                "write a condition after the bounds of the formula: `…, k < n | k >= 1`",
+            ),
+            None => (
+                whole.span,
+                format!(
+                    "`{}` is {ty}, not a tensor: it accepts one index or one range",
+                    self.text(base.span)
+                ),
+                "write `a[i]`, `a[i:j]`, or `a[indices]` with a pack of indices",
+            ),
+        };
+        self.sink.report(Diagnostic::error(&codes::SUBSCRIPT_OF_PACK, span, message).with_help(help));
+        Type::unknown()
     }
 
     /// The types of subscripts whose base has an unknown type.
@@ -436,74 +439,78 @@ impl Checker<'_> {
             self.visit_subscripts(std::slice::from_ref(subscript));
             return Type::unknown();
         }
-        let (pack, index_span, optional) = match subscript {
-            Subscript::Expr(index) => {
-                let i = self.value(index);
-                if !matches!(i.base, Base::Int | Base::Unknown) {
-                    let message = format!("the indices to replace must be int or int.., but this is {i}");
-                    self.sink.report(
-                        Diagnostic::error(&codes::INDEX_TYPE, index.span, message).with_label(i.to_string()),
-                    );
-                    return a;
-                }
-                (i.pack, index.span, i.optional)
-            }
-            Subscript::Range { span, .. } => {
-                let (optional, length) = self.subscript_range(subscript);
-                (Pack::Packed(length), *span, optional)
-            }
-            Subscript::Expand { span, .. } | Subscript::Guard { span, .. } => {
-                let message = "the left side of `<-` must be one index, a pack of indices or a range";
-                let diagnostic = Diagnostic::error(&codes::SUBSCRIPT_OF_PACK, *span, message);
-                self.sink.report(diagnostic.with_help("write `a[i] <- b`"));
-                return a;
-            }
+        let Some((positions, index, optional)) = self.replaced_positions(subscript) else {
+            return a;
         };
         if !a.base.agrees(&b.base) {
             let message = format!("items of {} cannot be replaced by {}", a.base, b.base);
             let diagnostic = Diagnostic::error(&codes::SUBSTITUTION, value.span, message);
             self.sink.report(diagnostic.with_label(b.to_string()).with_label_at(base.span, a.to_string()));
         }
-        match (&pack, &b.pack) {
-            (Pack::Single, Pack::Packed(_)) => self.sink.report(
-                Diagnostic::error(
-                    &codes::SUBSTITUTION,
-                    value.span,
-                    format!("a single item cannot be replaced by a pack, {b}"),
-                )
-                .with_label(b.to_string())
-                .with_label_at(index_span, "one location")
-                .with_help("write as many indices as values, as in `a[[0, 1]] <- [x, y]`"),
-            ),
-            (Pack::Packed(locations), Pack::Packed(values)) if locations.differs(values) => {
-                let message = format!(
-                    "{} locations are replaced by {} values",
-                    locations.described(),
-                    values.described()
-                );
-                self.sink.report(
-                    Diagnostic::error(&codes::LENGTHS_DIFFER, whole.span, message)
-                        .with_label_at(index_span, format!("length {}", locations.described()))
-                        .with_label_at(value.span, format!("length {}", values.described())),
-                );
-            }
-            (Pack::Packed(_), Pack::Single) => self.sink.report(
-                Diagnostic::error(
-                    &codes::SUBSTITUTION,
-                    value.span,
-                    "a pack of indices needs as many values, but this is a single one",
-                )
-                .with_label(b.to_string())
-                .with_label_at(index_span, "several locations")
-                .with_help(format!(
-                    "repeat it for each index, as in `a[[0, 1]] <- [{} ..(2)]`",
-                    self.text(value.span)
-                )),
-            ),
-            _ => {}
-        }
+        self.compare_replaced(whole.span, (&positions, index), (value, &b));
         let optional = a.optional.join(b.optional).join(optional);
         Type { base: a.base.clone().or(&b.base), ..a }.with_optional(optional)
+    }
+
+    /// The positions on the left side of `<-`, their span, and whether they can be null; `None` after errors.
+    fn replaced_positions(&mut self, subscript: &Subscript) -> Option<(Pack, Span, Optional)> {
+        match subscript {
+            Subscript::Expr(index) => {
+                let i = self.value(index);
+                if !matches!(i.base, Base::Int | Base::Unknown) {
+                    let message = format!("the indices to replace must be int or int.., but this is {i}");
+                    let diagnostic = Diagnostic::error(&codes::INDEX_TYPE, index.span, message);
+                    self.sink.report(diagnostic.with_label(i.to_string()));
+                    return None;
+                }
+                Some((i.pack, index.span, i.optional))
+            }
+            Subscript::Range { span, .. } => {
+                let (optional, length) = self.subscript_range(subscript);
+                Some((Pack::Packed(length), *span, optional))
+            }
+            Subscript::Expand { span, .. } | Subscript::Guard { span, .. } => {
+                let message = "the left side of `<-` must be one index, a pack of indices or a range";
+                let diagnostic = Diagnostic::error(&codes::SUBSCRIPT_OF_PACK, *span, message);
+                self.sink.report(diagnostic.with_help("write `a[i] <- b`"));
+                None
+            }
+        }
+    }
+
+    /// Checks that there are as many values as positions to replace.
+    fn compare_replaced(
+        &mut self,
+        whole: Span,
+        (positions, index): (&Pack, Span),
+        (value, ty): (&Expr, &Type),
+    ) {
+        let diagnostic = match (positions, &ty.pack) {
+            (Pack::Single, Pack::Packed(_)) => {
+                let message = format!("a single item cannot be replaced by a pack, {ty}");
+                Diagnostic::error(&codes::SUBSTITUTION, value.span, message)
+                    .with_label(ty.to_string())
+                    .with_label_at(index, "one location")
+                    .with_help("write as many indices as values, as in `a[[0, 1]] <- [x, y]`")
+            }
+            (Pack::Packed(locations), Pack::Packed(values)) if locations.differs(values) => {
+                let (locations, values) = (locations.described(), values.described());
+                let message = format!("{locations} locations are replaced by {values} values");
+                Diagnostic::error(&codes::LENGTHS_DIFFER, whole, message)
+                    .with_label_at(index, format!("length {locations}"))
+                    .with_label_at(value.span, format!("length {values}"))
+            }
+            (Pack::Packed(_), Pack::Single) => {
+                let message = "a pack of indices needs as many values, but this is a single one";
+                let text = self.text(value.span);
+                Diagnostic::error(&codes::SUBSTITUTION, value.span, message)
+                    .with_label(ty.to_string())
+                    .with_label_at(index, "several locations")
+                    .with_help(format!("repeat it for each index, as in `a[[0, 1]] <- [{text} ..(2)]`"))
+            }
+            _ => return,
+        };
+        self.sink.report(diagnostic);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::eval::broadcast::{beside, given_or, spread};
 use crate::eval::conditions::{mark, some_steps, where_holds};
 use crate::eval::evaluator::{Evaluator, TypeName};
 use crate::eval::logic::logical;
+use crate::eval::pack::Pack;
 use crate::eval::runtime::{self, literal_bool};
 use crate::eval::scalar::{Fault, apply};
 use crate::eval::series::fold::{extremum_or, whole_pack};
@@ -16,7 +17,6 @@ use crate::eval::series::zip::of_known_length;
 use crate::eval::spelling::{builtin, scalar_op};
 use crate::eval::stop::{EvalResult, Stop, computed_guard, stop, stop_with_help};
 use crate::eval::sum::terms;
-use crate::eval::pack::Pack;
 use crate::eval::value::{Atom, Value, count, describe};
 use crate::model;
 use crate::model::check::extent_operations;
@@ -296,87 +296,89 @@ impl<'a> Evaluator<'a> {
         otherwise: Option<&Expr>,
         span: Span,
     ) -> EvalResult<Value> {
-        let condition = self.eval(condition)?;
-        let branch = |this: &mut Self, taken: bool| match (taken, otherwise) {
-            (true, _) => this.eval(then),
-            (false, Some(expr)) => this.eval(expr),
-            (false, None) => Ok(Value::Null),
-        };
-        match &condition {
+        let branches = (then, otherwise);
+        match &self.eval(condition)? {
             Value::Null => Ok(Value::Null),
             Value::Atom(Atom::Bool(taken)) => {
-                let value = branch(self, *taken)?;
-                match (otherwise, taken) {
-                    (Some(otherwise), true) => beside(self, value, otherwise, span),
-                    (Some(_), false) => beside(self, value, then, span),
-                    (None, _) => Ok(value),
+                let value = self.branch(branches, *taken)?;
+                match otherwise {
+                    Some(otherwise) => beside(self, value, if *taken { otherwise } else { then }, span),
+                    None => Ok(value),
                 }
             }
-            Value::Atom(Atom::Runtime(run)) => {
-                let run = (**run).clone();
-                let taken = |this: &mut Self, holds: bool| {
-                    where_holds(this, &run, holds, |this| this.guarded(|this| branch(this, holds)))
-                };
-                let (a, when_true) = taken(self, true)?;
-                let (b, when_false) = taken(self, false)?;
-                for guard in when_true {
-                    self.require(runtime::select(run.clone(), guard, literal_bool(true)));
-                }
-                for guard in when_false {
-                    self.require(runtime::select(run.clone(), literal_bool(true), guard));
-                }
-                if a.is_null() || b.is_null() {
-                    return stop(&UNEXPECTED_VALUE, span, "a branch selected at run time has no value");
-                }
-                self.elementwise(&a, &b, span, |this, a, b| this.choose(&run, a, b, span))
-            }
-            Value::Atom(Atom::Series(series)) => {
-                let mark = mark(self);
-                let (a, b) = (branch(self, true)?, branch(self, false)?);
-                some_steps(self, mark);
-                if a.is_null() || b.is_null() {
-                    return Ok(Value::Null);
-                }
-                self.select_in_series(series, &a, &b, span)
-            }
-            Value::Pack(pack) => {
-                let constant: Option<Vec<bool>> = pack
-                    .iter()
-                    .map(|item| match item {
-                        Atom::Bool(b) => Some(b),
-                        _ => None,
-                    })
-                    .collect();
-                let (any_true, any_false) = match &constant {
-                    Some(items) => (items.contains(&true), items.contains(&false)),
-                    None => (true, true),
-                };
-                // The length of an unused branch must still agree, if it has one.
-                if any_true && !any_false {
-                    let value = branch(self, true)?;
-                    return spread(self, value, pack.len(), span);
-                }
-                if any_false && !any_true {
-                    let value = branch(self, false)?;
-                    return spread(self, value, pack.len(), span);
-                }
-                if pack.is_empty() {
-                    return Ok(Value::pack([]));
-                }
-                let mark = mark(self);
-                let a = branch(self, true)?;
-                let b = branch(self, false)?;
-                some_steps(self, mark);
-                if a.is_null() || b.is_null() {
-                    return Ok(Value::Null);
-                }
-                self.select_items(pack, &a, &b, span)
-            }
+            Value::Atom(Atom::Runtime(run)) => self.select_at_run_time(run, branches, span),
+            Value::Atom(Atom::Series(series)) => match self.both_branches(branches)? {
+                Some((a, b)) => self.select_in_series(series, &a, &b, span),
+                None => Ok(Value::Null),
+            },
+            Value::Pack(pack) => self.select_by_pack(pack, branches, span),
             other => stop(
                 &UNEXPECTED_VALUE,
                 span,
                 format!("a condition must be bool, this is {}", describe(other)),
             ),
+        }
+    }
+
+    /// The branch of a select that a condition takes.
+    fn branch(&mut self, (then, otherwise): (&Expr, Option<&Expr>), taken: bool) -> EvalResult<Value> {
+        match (taken, otherwise) {
+            (true, _) => self.eval(then),
+            (false, Some(otherwise)) => self.eval(otherwise),
+            (false, None) => Ok(Value::Null),
+        }
+    }
+
+    /// Both branches of a select that is decided for each item; `None` if one of them is null.
+    fn both_branches(&mut self, branches: (&Expr, Option<&Expr>)) -> EvalResult<Option<(Value, Value)>> {
+        let mark = mark(self);
+        let (a, b) = (self.branch(branches, true)?, self.branch(branches, false)?);
+        some_steps(self, mark);
+        Ok((!a.is_null() && !b.is_null()).then_some((a, b)))
+    }
+
+    fn select_at_run_time(
+        &mut self,
+        condition: &model::Expr,
+        branches: (&Expr, Option<&Expr>),
+        span: Span,
+    ) -> EvalResult<Value> {
+        let taken = |this: &mut Self, holds: bool| {
+            where_holds(this, condition, holds, |this| this.guarded(|this| this.branch(branches, holds)))
+        };
+        let (a, when_true) = taken(self, true)?;
+        let (b, when_false) = taken(self, false)?;
+        for guard in when_true {
+            self.require(runtime::select(condition.clone(), guard, literal_bool(true)));
+        }
+        for guard in when_false {
+            self.require(runtime::select(condition.clone(), literal_bool(true), guard));
+        }
+        if a.is_null() || b.is_null() {
+            return stop(&UNEXPECTED_VALUE, span, "a branch selected at run time has no value");
+        }
+        self.elementwise(&a, &b, span, |this, a, b| this.choose(condition, a, b, span))
+    }
+
+    fn select_by_pack(
+        &mut self,
+        conditions: &Pack,
+        branches: (&Expr, Option<&Expr>),
+        span: Span,
+    ) -> EvalResult<Value> {
+        // The length of an unused branch must still agree, if it has one.
+        for taken in [true, false] {
+            if !conditions.is_empty() && !conditions.any(|item| *item != Atom::Bool(taken)) {
+                let value = self.branch(branches, taken)?;
+                return spread(self, value, conditions.len(), span);
+            }
+        }
+        if conditions.is_empty() {
+            return Ok(Value::pack([]));
+        }
+        match self.both_branches(branches)? {
+            Some((a, b)) => self.select_items(conditions, &a, &b, span),
+            None => Ok(Value::Null),
         }
     }
 

@@ -22,6 +22,7 @@ use crate::eval::value::count;
 use crate::eval::{Atom, Pack, TensorRef, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{ConstantData, Extent, Node, TensorType};
+use crate::source::Span;
 use skript_semantics::ScalarKind;
 
 /// The maximum number of unrolled bodies, including enclosing loops: each further loop would multiply the size of the
@@ -252,47 +253,63 @@ fn loop_parts<'a>(
     for item in &looping.carried {
         carried.push(carried_init(context, builder, item)?);
     }
-    let mut scans: Vec<Scanned> = Vec::new();
-    for scan in &looping.scans {
+    let scans = scanned_packs(context, builder, &looping.scans)?;
+    let count = scans.iter().map(Scanned::bound).min();
+    let mut parts =
+        Parts { syntax: looping, carried, scans, count, capacity: None, dynamic: None, length: None };
+    if let Some(expr) = looping.count.as_ref().and_then(|c| c.count.as_ref()) {
+        count_iterations(context, builder, expr, &mut parts)?;
+    }
+    Ok(parts)
+}
+
+/// The packs that a loop scans, whose static lengths are equal.
+fn scanned_packs(
+    context: &mut Context,
+    builder: &mut Builder,
+    scans: &[ast::Scan],
+) -> Composed<Vec<Scanned>> {
+    let mut packs = Vec::new();
+    let mut first = None;
+    for scan in scans {
         let scanned = tensors(context, builder, &scan.pack)?;
         let scanned = given_tensors(context, builder, scanned, None, scan.pack.span)?;
         check_ranks(context, &scan.item, &scanned, scan.pack.span)?;
-        match scanned {
-            Value::Atom(Atom::Stack(stack)) => scans.push(Scanned::Stack(stack)),
+        packs.push(match scanned {
+            Value::Atom(Atom::Stack(stack)) => Scanned::Stack(stack),
             Value::Pack(pack) => {
-                let first = scans.iter().find_map(|s| match s {
-                    Scanned::Pack(pack) => Some(pack),
-                    Scanned::Stack(_) => None,
-                });
-                if let Some(first) = first
-                    && first.len() != pack.len()
-                {
-                    let message =
-                        format!("the packs have different lengths: {} and {}", first.len(), pack.len());
+                let first = *first.get_or_insert(pack.len());
+                if first != pack.len() {
+                    let message = format!("the packs have different lengths: {first} and {}", pack.len());
                     return Err(context.error(&SCAN_LENGTHS, scan.pack.span, message));
                 }
-                scans.push(Scanned::Pack(pack));
+                Scanned::Pack(pack)
             }
-            other => {
-                let (what, help) = match &other {
-                    Value::Atom(Atom::Series(_)) => (
-                        "packs of tensors",
-                        "for a dynamic count use the index of a loop, `do..(i -> n)`: the index `i` is a tensor",
-                    ),
-                    _ => ("packs", "tensors of a pack are scanned, `for x : xs`"),
-                };
-                let message = format!("only {what} can be scanned, this is {}", other.text());
-                let diagnostic = Diagnostic::error(&UNEXPECTED_VALUE, scan.pack.span, message);
-                return Err(context.report(diagnostic.with_help(help)));
-            }
-        }
+            other => return Err(refuse_scan(context, &other, scan.pack.span)),
+        });
     }
-    let length = scans.iter().map(Scanned::bound).min();
-    let mut parts =
-        Parts { syntax: looping, carried, scans, count: length, capacity: None, dynamic: None, length: None };
-    let Some(expr) = looping.count.as_ref().and_then(|c| c.count.as_ref()) else {
-        return Ok(parts);
+    Ok(packs)
+}
+
+fn refuse_scan(context: &mut Context, value: &Value, span: Span) -> Reported {
+    let (what, help) = match value {
+        Value::Atom(Atom::Series(_)) => (
+            "packs of tensors",
+            "for a dynamic count use the index of a loop, `do..(i -> n)`: the index `i` is a tensor",
+        ),
+        _ => ("packs", "tensors of a pack are scanned, `for x : xs`"),
     };
+    let message = format!("only {what} can be scanned, this is {}", value.text());
+    context.report(Diagnostic::error(&UNEXPECTED_VALUE, span, message).with_help(help))
+}
+
+/// Sets the number of iterations to the written count.
+fn count_iterations(
+    context: &mut Context,
+    builder: &mut Builder,
+    expr: &ast::Expr,
+    parts: &mut Parts,
+) -> Composed<()> {
     match context.value(builder, expr)? {
         // Without a count, the scanned packs determine the number of iterations.
         Value::Null => {}
@@ -301,9 +318,7 @@ fn loop_parts<'a>(
                 let message = format!("the count of a loop is {n}, but must not be negative");
                 return Err(context.error(&UNEXPECTED_VALUE, expr.span, message));
             };
-            if let Some(length) = length
-                && n > length
-            {
+            if let Some(length) = parts.count.filter(|length| n > *length) {
                 let message = format!("the count {n} exceeds the {length} items that are scanned");
                 return Err(context.error(&SCAN_LENGTHS, expr.span, message));
             }
@@ -316,7 +331,7 @@ fn loop_parts<'a>(
         }
         // A scalar over dynamic extents.
         Value::Atom(Atom::Runtime(count)) if count.kind == ScalarKind::Int => {
-            if length.is_none() {
+            if parts.count.is_none() {
                 parts.count = upper_bound(&count);
                 parts.length = match &count.node {
                     Node::Extent(extent) => Some(extent.clone()),
@@ -330,7 +345,7 @@ fn loop_parts<'a>(
             return Err(context.error(&UNEXPECTED_VALUE, expr.span, message));
         }
     }
-    Ok(parts)
+    Ok(())
 }
 
 /// The initial value of a loop-carried tensor or pack; a scalar fills the declared shape.

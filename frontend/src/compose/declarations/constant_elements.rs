@@ -45,49 +45,12 @@ pub(crate) fn computed_elements(
     tensor: &TensorType,
     limits: &Limits,
 ) -> EvalResult<Vec<Scalar>> {
-    let kind = tensor.kind;
     let Some(default) = &declaration.default else {
         return Ok(Vec::new());
     };
-    let mut symbols = Vec::new();
-    let mut extents: Vec<i64> = Vec::new();
-    for LoopBound { name, bound, .. } in &declaration.bounds {
-        let value = builder.evaluator(limits).eval(bound)?;
-        let mut names = Vec::new();
-        for atom in value.atoms() {
-            match atom {
-                Atom::Int(n) => names.push(n.max(0)),
-                Atom::Runtime(_) => {
-                    let message = format!(
-                        "the elements of the constant `{}` are computed at compile time, but the bound of `{}` is known only at run time; write one value for all elements, or compute them by a formula",
-                        declaration.name.name, name.name
-                    );
-                    return stop(&UNEXPECTED_VALUE, bound.span, message);
-                }
-                other => {
-                    let message = format!("a bound must be an int, this is {}", other.describe());
-                    return stop(&UNEXPECTED_VALUE, bound.span, message);
-                }
-            }
-        }
-        extents.extend(&names);
-        symbols.push((name.name.clone(), matches!(value, Value::Pack(_)), names));
-    }
-    let shape: Vec<i64> = tensor.shape.iter().map(|extent| signed(extent.bound())).collect();
-    if extents != shape {
-        let message = format!(
-            "`{}` has the shape {}, but its index symbols have the bounds {extents:?}: it needs one for each dimension, in order",
-            declaration.name.name,
-            shape_text(&tensor.shape),
-        );
-        return stop(&CONSTANT_VALUE, declaration.span, message);
-    }
-    let total = extents.iter().try_fold(1usize, |product, n| product.checked_mul(usize::try_from(*n).ok()?));
-    let Some(total) = total.filter(|t| *t <= limits.constant_elements) else {
-        let message = "the index symbols span too many elements (limit `constant_elements`)";
-        let help = constants_help(total);
-        return stop_with_help(&LIMIT_EXCEEDED, declaration.span, message, &help);
-    };
+    let symbols = index_symbols(builder, declaration, limits)?;
+    let extents: Vec<i64> = symbols.iter().flat_map(|(_, _, extents)| extents).copied().collect();
+    let total = element_count(declaration, tensor, &extents, limits)?;
     let elements = Elements { builder, value: default, symbols, limits };
     let closed = elements.closed_form(&extents);
     let mut scope = builder.scope.clone();
@@ -105,24 +68,86 @@ pub(crate) fn computed_elements(
             None => elements.evaluate(&mut scope, &point)?,
         };
         let scalar = match &value {
-            Value::Atom(atom) => atom.scalar().and_then(|s| coerce_scalar(s, kind)),
+            Value::Atom(atom) => atom.scalar().and_then(|s| coerce_scalar(s, tensor.kind)),
             _ => None,
         };
         known_while_composing(declaration, &value)?;
         let Some(scalar) = scalar else {
-            let message = format!("each element must be one {}, this is {}", kind.name(), value.text());
+            let message =
+                format!("each element must be one {}, this is {}", tensor.kind.name(), value.text());
             return stop(&CONSTANT_VALUE, default.span, message);
         };
         scalars.push(scalar);
-        for (coordinate, extent) in point.iter_mut().zip(&extents).rev() {
-            *coordinate += 1;
-            if *coordinate < *extent {
-                break;
-            }
-            *coordinate = 0;
-        }
+        advance(&mut point, &extents);
     }
     Ok(scalars)
+}
+
+/// The index symbols of a constant: the name of each, whether it is a pack, and its extents.
+fn index_symbols(
+    builder: &Builder,
+    declaration: &Declaration,
+    limits: &Limits,
+) -> EvalResult<Vec<(String, bool, Vec<i64>)>> {
+    let mut symbols = Vec::new();
+    for LoopBound { name, bound, .. } in &declaration.bounds {
+        let value = builder.evaluator(limits).eval(bound)?;
+        let mut extents = Vec::new();
+        for atom in value.atoms() {
+            match atom {
+                Atom::Int(n) => extents.push(n.max(0)),
+                Atom::Runtime(_) => {
+                    let message = format!(
+                        "the elements of the constant `{}` are computed at compile time, but the bound of `{}` is known only at run time; write one value for all elements, or compute them by a formula",
+                        declaration.name.name, name.name
+                    );
+                    return stop(&UNEXPECTED_VALUE, bound.span, message);
+                }
+                other => {
+                    let message = format!("a bound must be an int, this is {}", other.describe());
+                    return stop(&UNEXPECTED_VALUE, bound.span, message);
+                }
+            }
+        }
+        symbols.push((name.name.clone(), matches!(value, Value::Pack(_)), extents));
+    }
+    Ok(symbols)
+}
+
+/// The number of elements, whose index symbols have these extents.
+fn element_count(
+    declaration: &Declaration,
+    tensor: &TensorType,
+    extents: &[i64],
+    limits: &Limits,
+) -> EvalResult<usize> {
+    if !tensor.shape.iter().map(|extent| signed(extent.bound())).eq(extents.iter().copied()) {
+        let message = format!(
+            "`{}` has the shape {}, but its index symbols have the bounds {extents:?}: it needs one for each dimension, in order",
+            declaration.name.name,
+            shape_text(&tensor.shape),
+        );
+        return stop(&CONSTANT_VALUE, declaration.span, message);
+    }
+    let total = extents.iter().try_fold(1usize, |product, n| product.checked_mul(usize::try_from(*n).ok()?));
+    match total.filter(|t| *t <= limits.constant_elements) {
+        Some(total) => Ok(total),
+        None => {
+            let message = "the index symbols span too many elements (limit `constant_elements`)";
+            stop_with_help(&LIMIT_EXCEEDED, declaration.span, message, &constants_help(total))
+        }
+    }
+}
+
+/// Moves to the next point, row-major.
+fn advance(point: &mut [i64], extents: &[i64]) {
+    for (coordinate, extent) in point.iter_mut().zip(extents).rev() {
+        *coordinate += 1;
+        if *coordinate < *extent {
+            break;
+        }
+        *coordinate = 0;
+    }
 }
 
 /// The value of a constant as a function of its index symbols.

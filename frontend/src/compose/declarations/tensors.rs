@@ -19,7 +19,10 @@ use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::compose::shapes::input_shape::{Tested, check_upper_bounds};
 use crate::compose::shapes::size::check_size;
 use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::{CONSTANT_VALUE, PACK_LENGTHS_DIFFER, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE, VARIABLE_EXTENT};
+use crate::diagnostics::codes::{
+    CONSTANT_VALUE, PACK_LENGTHS_DIFFER, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE,
+    VARIABLE_EXTENT,
+};
 use crate::eval::ranges::{decided, extent_expr, upper_bound};
 use crate::eval::stop::{EvalResult, stop, stop_with_help};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
@@ -576,7 +579,9 @@ pub(in crate::compose) fn upper_extents(
     for atom in value.atoms() {
         let limit = match atom {
             Atom::Int(n) => u64::try_from(n).ok().map(Limit::fixed),
-            Atom::Runtime(ref run) => upper_bound(run).map(|maximum| Limit { value: (**run).clone(), maximum }),
+            Atom::Runtime(ref run) => {
+                upper_bound(run).map(|maximum| Limit { value: (**run).clone(), maximum })
+            }
             _ => None,
         };
         match limit {
