@@ -45,6 +45,8 @@ pub use calls::{Soundness, called};
 
 use crate::diagnostics::Sink;
 use crate::program::Program;
+use crate::value_types::ValueTypes;
+use std::sync::Arc;
 
 /// The stack size for the deepest nesting that the parser accepts.
 const STACK: usize = 64 << 20;
@@ -53,28 +55,38 @@ const STACK: usize = 64 << 20;
 ///
 /// It runs on a thread with its own stack, because expressions may nest deeper than the caller's stack allows.
 pub fn check_program(program: &Program, sink: &mut Sink) {
-    let diagnostics = std::thread::scope(|scope| {
-        let check = || {
-            let mut sink_of_thread = Sink::default();
-            check_modules(program, &mut sink_of_thread);
-            sink_of_thread
-        };
-        match std::thread::Builder::new().name("check".into()).stack_size(STACK).spawn_scoped(scope, check) {
-            Ok(thread) => thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
-            Err(_) => check(),
-        }
-    });
+    let (diagnostics, types) = checked(program);
+    program.value_types.get_or_init(|| Arc::new(types));
     for diagnostic in follow_ups::without(diagnostics.into_sorted(), program) {
         sink.report(diagnostic);
     }
 }
 
-fn check_modules(program: &Program, sink: &mut Sink) {
+/// The types of expressions in a program, which is checked unless it was checked before.
+pub(crate) fn value_types(program: &Program) -> Arc<ValueTypes> {
+    Arc::clone(program.value_types.get_or_init(|| Arc::new(checked(program).1)))
+}
+
+fn checked(program: &Program) -> (Sink, ValueTypes) {
+    std::thread::scope(|scope| {
+        let check = || {
+            let (mut sink, mut types) = (Sink::default(), ValueTypes::default());
+            check_modules(program, &mut sink, &mut types);
+            (sink, types)
+        };
+        match std::thread::Builder::new().name("check".into()).stack_size(STACK).spawn_scoped(scope, check) {
+            Ok(thread) => thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
+            Err(_) => check(),
+        }
+    })
+}
+
+fn check_modules(program: &Program, sink: &mut Sink, types: &mut ValueTypes) {
     let env = signatures::Environment::new(program);
     for (key, module) in &program.modules {
         modules::check_module(program, key, module, sink);
         for definition in &module.definitions {
-            definition::check_definition(&env, key, definition, sink);
+            definition::check_definition(&env, key, definition, (sink, types));
         }
     }
     recursion::check_recursion(program, sink);

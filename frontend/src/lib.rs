@@ -25,3 +25,4 @@ pub mod source;
 pub mod source_files;
 pub mod source_texts;
 pub mod syntax;
+mod value_types;

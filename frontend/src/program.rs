@@ -2,13 +2,14 @@
 //! A loaded document: the main module, everything it imports, and the sources they came from.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Definition, Module};
 use crate::source::{SourceMap, Span};
+use crate::value_types::ValueTypes;
 
 /// The edition of the language that a module uses (`draft6` is the draft with its errata, `khronos` that of the reference
 /// implementation of 2026).
@@ -68,6 +69,8 @@ pub struct Program {
     pub folder: PathBuf,
     /// The position of the first definition of each name, by key of the module; built on the first search.
     pub(crate) positions: OnceLock<FxHashMap<String, FxHashMap<String, usize>>>,
+    /// A result of the check.
+    pub(crate) value_types: OnceLock<Arc<ValueTypes>>,
 }
 
 impl Program {

@@ -10,6 +10,7 @@ use crate::check::types::{Base, Generic, Type};
 use crate::diagnostics::{Diagnostic, Severity, Sink, closest, codes};
 use crate::source::Span;
 use crate::syntax::foreign_type;
+use crate::value_types::ValueTypes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -87,9 +88,18 @@ pub(super) struct Checker<'a> {
     pub(super) unread: usize,
     /// Unknown names that were reported; each is reported once per definition.
     pub(super) reported: FxHashSet<String>,
+    /// For the composition.
+    pub(super) types: &'a mut ValueTypes,
 }
 
 impl<'a> Checker<'a> {
+    /// Records the type of an expression for the composition.
+    pub(super) fn record_type(&mut self, expr: &Expr, ty: &Type) {
+        if ty.base != Base::Unknown {
+            self.types.insert(expr.span, ty.base.to_string());
+        }
+    }
+
     /// The source text of a span, on one line.
     pub(super) fn text(&self, span: Span) -> String {
         let text = self.env.program.sources.text(span);

@@ -12,13 +12,14 @@ use crate::check::signatures::Environment;
 use crate::check::using::{check_assertions, check_usings};
 use crate::diagnostics::Sink;
 use crate::source::Span;
+use crate::value_types::ValueTypes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) fn check_definition<'a>(
     env: &'a Environment<'a>,
     module: &'a str,
     definition: &'a Definition,
-    sink: &mut Sink,
+    (sink, types): (&mut Sink, &mut ValueTypes),
 ) {
     let mut checker = Checker {
         env,
@@ -39,6 +40,7 @@ pub(super) fn check_definition<'a>(
         ambiguous: FxHashSet::default(),
         unread: 0,
         reported: FxHashSet::default(),
+        types,
     };
     check_blocks(&mut checker);
     check_type_parameters(&mut checker);

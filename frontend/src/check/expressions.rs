@@ -369,6 +369,7 @@ impl Checker<'_> {
     fn containment(&mut self, item: &Expr, pack: &Expr) -> Type {
         let x = self.entity(item);
         let a = self.entity(pack);
+        self.record_type(pack, &a);
         if a.is_single() {
             self.report_not_a_pack(pack, &a, "the right side of `in` must be a pack");
         } else {

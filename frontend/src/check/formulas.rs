@@ -90,6 +90,7 @@ fn check_formula(checker: &mut Checker, lowering: &Lowering, locals: &BTreeSet<&
     let value = checker.value(&lowering.value);
     if let Some(target) = &mut target {
         if defined.is_some() {
+            checker.record_type(&lowering.value, &value);
             target.base = value.base.clone();
         }
         check_value(checker, lowering, target, &value);

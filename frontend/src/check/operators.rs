@@ -158,6 +158,7 @@ impl Checker<'_> {
     /// `x + ..` and `x + ...`.
     pub(super) fn fold(&mut self, whole: &Expr, pack: &Expr, op: FoldOp, cumulative: bool) -> Type {
         let ty = self.entity(pack);
+        self.record_type(pack, &ty);
         let (symbol, needs) = match op {
             FoldOp::Add => ("+", Needs::Numeric),
             FoldOp::Mul => ("*", Needs::Numeric),

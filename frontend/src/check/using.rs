@@ -14,6 +14,7 @@ pub(super) fn check_usings(checker: &mut Checker) {
     let definition = checker.definition;
     for using in &definition.usings {
         let ty = checker.value(&using.value);
+        checker.record_type(&using.value, &ty);
         match &using.target {
             Target::Item(item) => declare_helper(checker, item, ty),
             Target::List { items, .. } => {

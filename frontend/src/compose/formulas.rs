@@ -4,7 +4,6 @@
 pub(crate) mod assigned_tensors;
 pub(crate) mod full_slices;
 pub(crate) mod index_order;
-mod kinds_of_texts;
 mod local_tensors;
 pub(crate) mod lower_block;
 mod recurrences;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Broadcasting of single values to packs (2.4).
 
-use crate::ast::{BinaryOp, Expr, ExprKind, Item};
+use crate::ast::{Expr, ExprKind};
 use crate::diagnostics::codes::{PACK_TOO_LONG, UNEXPECTED_VALUE};
 use crate::eval::conditions::aside;
 use crate::eval::evaluator::{Evaluator, TypeName};
+use crate::eval::pack::{ItemType, Pack};
 use crate::eval::series::{Series, refused};
 use crate::eval::stop::{EvalResult, Stop, stop};
-use crate::eval::pack::{ItemType, Pack};
 use crate::eval::value::{Atom, Value};
 use crate::source::Span;
-use skript_semantics::ScalarKind;
 
 /// A pack of `length` items; a single value is repeated.
 pub(crate) fn spread(
@@ -146,65 +145,16 @@ fn is_single(expr: &Expr) -> bool {
     }
 }
 
-/// Sets the item type of an empty pack from its expression; other values are returned unchanged.
+/// Sets the item type of an empty pack to the deduced type of its expression; other values are returned unchanged.
 pub(crate) fn typed(evaluator: &Evaluator, value: Value, expr: &Expr) -> Value {
     match value {
         Value::Pack(pack) if pack.is_empty() && pack.kind().is_none() => {
-            Value::Pack(pack.with_type(item_kind(evaluator, expr).map(ItemType::Scalar)))
+            let item_type = match evaluator.language.type_of(expr, evaluator.types) {
+                Some(TypeName::Scalar(kind)) => Some(ItemType::Scalar(kind)),
+                _ => None,
+            };
+            Value::Pack(pack.with_type(item_type))
         }
         value => value,
-    }
-}
-
-fn item_kind(evaluator: &Evaluator, expr: &Expr) -> Option<ScalarKind> {
-    match &expr.kind {
-        ExprKind::Int(_) | ExprKind::Property { .. } => Some(ScalarKind::Int),
-        ExprKind::Real(_) => Some(ScalarKind::Real),
-        ExprKind::Bool(_) | ExprKind::NullTest(_) | ExprKind::Is { .. } | ExprKind::In { .. } => {
-            Some(ScalarKind::Bool)
-        }
-        ExprKind::Name(name) => match evaluator.scope.get(&name.name)? {
-            Value::Pack(pack) => pack.kind(),
-            Value::Atom(Atom::Series(series)) => Some(series.kind()),
-            Value::Atom(atom) => atom.kind(),
-            Value::Null => None,
-        },
-        ExprKind::Default(name) | ExprKind::Cast { target: name, .. } => match evaluator.type_named(name) {
-            Ok(TypeName::Scalar(kind)) => Some(kind),
-            _ => None,
-        },
-        ExprKind::List(items) => items.iter().find_map(|item| match item {
-            Item::Expr(value) | Item::Expand { value, .. } => item_kind(evaluator, value),
-            Item::Range { .. } => Some(ScalarKind::Int),
-            Item::Zip { packs, .. } => packs.iter().find_map(|p| item_kind(evaluator, p)),
-        }),
-        ExprKind::Index { base, .. } | ExprKind::Substitute { base, .. } => item_kind(evaluator, base),
-        ExprKind::Unary { operand, .. } => item_kind(evaluator, operand),
-        ExprKind::Binary { op, left, right } => match op {
-            BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge
-            | BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Xor
-            | BinaryOp::Implies => Some(ScalarKind::Bool),
-            _ => item_kind(evaluator, left).or_else(|| item_kind(evaluator, right)),
-        },
-        ExprKind::Select { then, otherwise, .. } => {
-            item_kind(evaluator, then).or_else(|| item_kind(evaluator, otherwise.as_deref()?))
-        }
-        ExprKind::Coalesce { value, fallback } => {
-            item_kind(evaluator, value).or_else(|| item_kind(evaluator, fallback))
-        }
-        ExprKind::Fold { pack, .. } => item_kind(evaluator, pack),
-        ExprKind::Builtin { argument, name } => match name.name.as_str() {
-            "abs" | "sign" => item_kind(evaluator, argument),
-            _ => Some(ScalarKind::Real),
-        },
-        ExprKind::Guard { .. } => Some(ScalarKind::Int),
-        ExprKind::Str(_) | ExprKind::Error => None,
     }
 }

@@ -8,12 +8,12 @@ use crate::eval::broadcast::{spread, stands_for_a_pack};
 use crate::eval::dynamic_pack::PackSlice;
 use crate::eval::dynamic_pack::ranges::{row_index, stack_range, whole};
 use crate::eval::evaluator::Evaluator;
+use crate::eval::pack::Pack;
 use crate::eval::position::{item_position, tensor_position};
 use crate::eval::runtime;
 use crate::eval::series::zip::{replace_in_series, side_by_side};
 use crate::eval::series::{Series, refused};
 use crate::eval::stop::{EvalResult, Stop, stop};
-use crate::eval::pack::Pack;
 use crate::eval::value::{Atom, Guarded, Selected, TensorRef, Value, count, describe};
 use crate::model::check::is_shape_scalar;
 use crate::model::{self, Node};
@@ -343,7 +343,9 @@ impl Evaluator<'_> {
                 for item in pack.iter() {
                     match item {
                         Atom::Bool(b) => mask.push(b),
-                        Atom::Int(i) => positions.push(Atom::Int(count(self.position(i, length, expr.span)?))),
+                        Atom::Int(i) => {
+                            positions.push(Atom::Int(count(self.position(i, length, expr.span)?)))
+                        }
                         Atom::Runtime(run) if run.kind == ScalarKind::Int => {
                             return Ok(Selection::RuntimeMany(pack.iter().collect::<Vec<_>>()));
                         }
@@ -362,7 +364,10 @@ impl Evaluator<'_> {
                     return stop(&PACK_LENGTHS_DIFFER, span, message);
                 }
                 Ok(Selection::Many(
-                    mask.iter().enumerate().filter_map(|(i, keep)| keep.then_some(Atom::Int(count(i)))).collect(),
+                    mask.iter()
+                        .enumerate()
+                        .filter_map(|(i, keep)| keep.then_some(Atom::Int(count(i))))
+                        .collect(),
                 ))
             }
             other => stop(&UNEXPECTED_VALUE, expr.span, format!("{} is not an index", describe(other))),
@@ -430,7 +435,11 @@ impl Evaluator<'_> {
         }
         // All positions from the first one, which is in the pack, to the last one are in the pack.
         let length = if empty { 0 } else { first.abs_diff(last).div_ceil(step.unsigned_abs()) };
-        Ok(Selection::Many(Pack::range(first, step, self.length(i64::try_from(length).unwrap_or(i64::MAX), span)?)))
+        Ok(Selection::Many(Pack::range(
+            first,
+            step,
+            self.length(i64::try_from(length).unwrap_or(i64::MAX), span)?,
+        )))
     }
 
     pub(super) fn substitute(

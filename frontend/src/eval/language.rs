@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The edition of an operator, and the int divisions whose results depend on it.
 
+use crate::ast;
+use crate::eval::evaluator::TypeName;
 use crate::eval::ranges::{Known, Work};
 use crate::eval::scalar::apply;
 use crate::eval::scope::FormulaState;
@@ -10,15 +12,19 @@ use crate::limits::Limits;
 use crate::model::Expr;
 use crate::program::Edition;
 use crate::source::Span;
-use indexmap::IndexSet;
+use crate::value_types::ValueTypes;
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The edition of an operator.
 #[derive(Debug)]
 pub(crate) struct Language {
     pub(crate) edition: Edition,
+    /// The types that the check deduced.
+    types: Arc<ValueTypes>,
     /// Divisions in the order of their evaluation, if they are recorded.
     divisions: Option<RefCell<IndexSet<Division, FxBuildHasher>>>,
 }
@@ -32,9 +38,19 @@ pub(crate) struct Division {
 
 impl Language {
     /// `records`: whether to record divisions of the edition khronos.
-    pub(crate) fn new(edition: Edition, records: bool) -> Self {
+    pub(crate) fn new(edition: Edition, types: Arc<ValueTypes>, records: bool) -> Self {
         let records = records && edition == Edition::Khronos;
-        Language { edition, divisions: records.then(RefCell::default) }
+        Language { edition, types, divisions: records.then(RefCell::default) }
+    }
+
+    /// The deduced type of an expression, if it was recorded.
+    pub(crate) fn type_of(
+        &self,
+        expr: &ast::Expr,
+        generics: &IndexMap<String, TypeName>,
+    ) -> Option<TypeName> {
+        let name = self.types.name(expr.span)?;
+        TypeName::concrete(name).or_else(|| generics.get(name).copied())
     }
 
     /// Takes the recorded divisions.

@@ -6,12 +6,12 @@ use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPEC
 use crate::eval::broadcast::{check_length, repeat, repeat_by, stands_for_a_pack};
 use crate::eval::dynamic_pack::ranges::row;
 use crate::eval::evaluator::Evaluator;
+use crate::eval::pack::Pack;
 use crate::eval::position::{int_of, not_negative};
 use crate::eval::runtime;
 use crate::eval::series::zip::{side_by_side, zip_series};
 use crate::eval::series::{Series, binary, refused, series_of};
 use crate::eval::stop::{EvalResult, stop};
-use crate::eval::pack::Pack;
 use crate::eval::value::{Atom, Value, describe};
 use crate::model::Expr;
 use crate::model::check::is_shape_scalar;

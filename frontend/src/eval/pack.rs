@@ -4,17 +4,18 @@
 use crate::eval::value::Atom;
 use crate::model::TensorType;
 use skript_semantics::ScalarKind;
+use std::fmt;
 use std::rc::Rc;
 
 /// A sequence of items.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Pack {
     items: Items,
     /// The declared or deduced type of the items. It is the only source of the type of an empty pack.
     item_type: Option<ItemType>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Items {
     Listed(Rc<[Atom]>),
     /// `first`, `first + step` and so on; at least two ints.
@@ -35,7 +36,7 @@ pub(crate) enum ItemType {
 }
 
 impl ItemType {
-    fn kind(&self) -> ScalarKind {
+    pub(crate) fn kind(&self) -> ScalarKind {
         match self {
             ItemType::Scalar(kind) => *kind,
             ItemType::Tensor(tensor) => tensor.kind,
@@ -46,6 +47,19 @@ impl ItemType {
 impl PartialEq for Pack {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
+    }
+}
+
+/// The text identifies instances of operators: it is the same for all representations of equal items.
+impl fmt::Debug for Pack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.len();
+        match (self.uniform(), self.progression()) {
+            (Some(item), _) => write!(f, "{item:?}..({length})")?,
+            (None, Some((first, step))) => write!(f, "{first}:..({length}):{step}")?,
+            (None, None) => f.debug_list().entries(self.iter()).finish()?,
+        }
+        if self.is_empty() { write!(f, " of {:?}", self.item_type) } else { Ok(()) }
     }
 }
 
@@ -204,7 +218,9 @@ impl Pack {
     fn shared_type(&self) -> Option<ItemType> {
         let tensor = |item: Atom| if let Atom::Tensor(of) = item { Some(of.tensor) } else { None };
         let shared = match self.get(0) {
-            Some(first) => tensor(first).filter(|first| self.iter().all(|item| tensor(item).as_ref() == Some(first))),
+            Some(first) => {
+                tensor(first).filter(|first| self.iter().all(|item| tensor(item).as_ref() == Some(first)))
+            }
             None => self.empty_tensor().cloned(),
         };
         shared.map(ItemType::Tensor).or_else(|| Some(ItemType::Scalar(self.item_type.as_ref()?.kind())))
@@ -226,6 +242,15 @@ mod tests {
         assert_eq!(Pack::range(1, 1, 2).uniform(), None);
         assert_eq!(Pack::from_iter([]).uniform(), None);
         assert_eq!(Pack::repeated(Atom::Int(5), 0).uniform(), Some(Atom::Int(5)));
+    }
+
+    #[test]
+    fn representations_of_equal_items_have_one_text() {
+        let text = |pack: Pack| format!("{pack:?}");
+        assert_eq!(text(Pack::range(2, 3, 3)), text([2, 5, 8].map(Atom::Int).into_iter().collect()));
+        assert_eq!(text(Pack::repeated(Atom::Int(4), 2)), text([4, 4].map(Atom::Int).into_iter().collect()));
+        assert_ne!(text(Pack::range(2, 3, 3)), text([2, 5, 9].map(Atom::Int).into_iter().collect()));
+        assert_ne!(text(Pack::repeated(Atom::Int(4), 0)), text(Pack::from_iter([])));
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Value {
 
     #[cfg(test)]
     pub(crate) fn ints(items: impl IntoIterator<Item = i64>) -> Self {
-        Value::pack(items.into_iter().map(Atom::Int).collect())
+        Value::pack(items.into_iter().map(Atom::Int))
     }
 
     pub(crate) fn poison() -> Self {

@@ -16,7 +16,7 @@ use crate::compose::shapes::checks::{Verdict, equality, parts, text};
 use crate::compose::shapes::input_shape::Tested;
 use crate::compose::synthesized_functions::materialize;
 use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::{OUTPUT_MISMATCH, TENSOR_UNKNOWN, UNEXPECTED_VALUE};
+use crate::diagnostics::codes::{OUTPUT_MISMATCH, UNEXPECTED_VALUE};
 use crate::eval::ranges::{decided, extent_expr};
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{Check, CheckKind, Extent, MessagePart, Port, PortTensors, shape_text};
@@ -59,8 +59,7 @@ fn composed_output(
 ) -> Composed<Port> {
     let name = &declaration.name.name;
     let Some(value) = builder.scope.get(name).cloned() else {
-        let message = format!("output `{name}` is not assigned");
-        return Err(context.error(&TENSOR_UNKNOWN, declaration.span, message));
+        return Err(context.unchecked(declaration.span));
     };
     if value.is_poisoned() {
         return Err(Reported);

@@ -57,7 +57,10 @@ pub(in crate::compose) fn targets(
                 if let Some(position) = variable.filter(|_| !keeps_order) {
                     return Err(Stop::Unroll(position));
                 }
-                return match (Selected::new(&pack.iter().collect::<Vec<_>>(), &run, variable.is_some()), variable) {
+                return match (
+                    Selected::new(&pack.iter().collect::<Vec<_>>(), &run, variable.is_some()),
+                    variable,
+                ) {
                     (Some(selected), _) => Ok(AssignedTensors::Selected(selected)),
                     (None, Some(position)) => Err(Stop::Unroll(position)),
                     (None, None) => stop(

@@ -7,18 +7,17 @@ use crate::compose::context::Context;
 use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::compose::shapes::size::check_size;
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::FORMULA;
-use crate::eval::{Atom, Value};
+use crate::eval::{Atom, TypeName, Value};
 use crate::model::{Extent, TensorType};
 use skript_semantics::ScalarKind;
 
-/// Declares the target of a formula, if it is a local tensor without a formula before this one. Its values have the kind
-/// `value_kind`.
+/// Declares the target of a formula, if it is a local tensor without a formula before this one.
 pub(super) fn declare_target(
     context: &mut Context,
     builder: &mut Builder,
     lowering: &Lowering,
-    value_kind: fn(&mut Context, &Builder, &Lowering) -> Composed<ScalarKind>,
 ) -> Composed<()> {
     let name = &lowering.target.name;
     if builder.scope.get(&name.name).is_some() {
@@ -40,6 +39,24 @@ pub(super) fn declare_target(
     };
     builder.scope.set(name.name.clone(), Value::Atom(value));
     tensor.map(drop)
+}
+
+/// The kind of the elements, which the check deduced.
+fn value_kind(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<ScalarKind> {
+    let (name, value) = (&lowering.target.name.name, &lowering.value);
+    let diagnostic = match builder.language.type_of(value, &builder.types) {
+        Some(TypeName::Scalar(kind)) => return Ok(kind),
+        Some(TypeName::Str) => {
+            let message = format!("elements of the local tensor `{name}` must be numbers or bools");
+            Diagnostic::error(&FORMULA, value.span, message)
+        }
+        None => {
+            let message = format!("the type of the local tensor `{name}` cannot be determined");
+            let diagnostic = Diagnostic::error(&FORMULA, value.span, message);
+            diagnostic.with_help("convert its value, as in `real(…)`")
+        }
+    };
+    Err(context.report(diagnostic))
 }
 
 fn shape(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<Vec<Extent>> {

@@ -11,7 +11,6 @@ use crate::compose::declarations::tensors::declare_outputs;
 use crate::compose::formulas::assigned_tensors::{AssignedTensors, targets};
 use crate::compose::formulas::full_slices::FullSlices;
 use crate::compose::formulas::index_order::{check_index_order, split, write_selected};
-use crate::compose::formulas::kinds_of_texts::kind_of_text;
 use crate::compose::formulas::local_tensors::declare_target;
 use crate::compose::formulas::recurrences::{append, refused};
 use crate::compose::invocations::builder::Builder;
@@ -20,14 +19,15 @@ use crate::compose::packs::packed_assignment::{
 };
 use crate::compose::shapes::checks::keep_demands;
 use crate::compose::shapes::dynamic_extent::{extent_of, largest};
-use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::ranges::collect_facts;
 use crate::eval::scope::Every;
 use crate::eval::series::fold::together;
 use crate::eval::stop::{EvalResult, computed_guard, stop};
 use crate::eval::value::count;
-use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, Value, runtime};
+use crate::eval::{
+    Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, TensorRef, Value, runtime,
+};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, ValueId,
 };
@@ -64,7 +64,7 @@ pub(crate) fn lowered(context: &mut Context, builder: &mut Builder) -> Composed<
     let mut result = Ok(());
     for group in definition.recurrences() {
         for lowering in group {
-            result = declare_target(context, builder, lowering, value_kind).and(result);
+            result = declare_target(context, builder, lowering).and(result);
         }
         let drafts = match group {
             [lowering] => drafts_of(context, builder, lowering),
@@ -230,50 +230,6 @@ fn check_unrolled(context: &Context, count: i64, span: Span) -> EvalResult<()> {
         return stop(&LIMIT_EXCEEDED, span, message);
     }
     Ok(())
-}
-
-/// The kind of the values of a formula.
-fn value_kind(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<ScalarKind> {
-    let mut scope = builder.scope.clone();
-    if let Some(index) = lowering.unroll.as_ref().and_then(|unroll| unroll.index.as_ref()) {
-        scope.push();
-        scope.set(index.name.clone(), Value::int(0));
-    }
-    let mut fixed = Vec::new();
-    loop {
-        let mut attempt = Attempt::new(context, builder, lowering);
-        let value = attempt.loops(&scope, &fixed).and_then(|(scope, state)| {
-            let mut evaluator = attempt.evaluator(&scope, state);
-            evaluator.guarded(|evaluator| evaluator.eval(&lowering.value))
-        });
-        match value {
-            Ok((value, _)) => {
-                let kind = value.atoms().next().and_then(|atom| atom.kind());
-                return kind.ok_or_else(|| {
-                    let name = &lowering.target.name.name;
-                    let message = format!("elements of the local tensor `{name}` must be numbers or bools");
-                    context.report(Diagnostic::error(&FORMULA, lowering.value.span, message))
-                });
-            }
-            Err(Stop::Unroll(position)) => match attempt.keys.get(position) {
-                Some((_, Some(0))) => {
-                    let kind = kind_of_text(builder, lowering);
-                    return kind.ok_or_else(|| report_no_kind(context, lowering));
-                }
-                Some((key, Some(_))) => fixed.push((*key, 0)),
-                _ => return Err(stopped(context, lowering, Stop::Unroll(position))),
-            },
-            Err(stop) => return Err(stopped(context, lowering, stop)),
-        }
-    }
-}
-
-fn report_no_kind(context: &mut Context, lowering: &Lowering) -> Reported {
-    let name = &lowering.target.name.name;
-    let message =
-        format!("this formula of the local tensor `{name}` has no steps, and its type cannot be determined");
-    let help = "convert its value, as in `real(…)`";
-    context.report(Diagnostic::error(&FORMULA, lowering.value.span, message).with_help(help))
 }
 
 /// Normalizes the formula; if an index must be a compile-time value, once for each of its values.
@@ -583,36 +539,15 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
 
     fn assignment(&mut self, scope: &Scope, state: FormulaState) -> EvalResult<Formula> {
         let lowering = self.lowering;
-        let within = std::mem::take(&mut self.within).into_iter();
-        let within = within.reduce(runtime::and);
+        let within = std::mem::take(&mut self.within).into_iter().reduce(runtime::and);
         let mut evaluator = self.evaluator(scope, state);
-        let condition = match &lowering.condition {
-            Some(expr) => {
-                let (value, guards) = evaluator.guarded(|e| {
-                    let conditions = e.eval(expr)?;
-                    together(e, conditions, expr.span)
-                })?;
-                let holds = condition(&value, guards, expr.span)?;
-                if let Some(state) = &mut evaluator.formula {
-                    collect_facts(&holds, true, &mut state.facts);
-                }
-                Some(holds)
-            }
-            None => None,
-        };
+        let condition = self.condition(&mut evaluator)?;
         let (outputs, item, selected) = match targets(&mut evaluator, scope, lowering)? {
             AssignedTensors::Tensors(tensors) => (tensors, None, None),
             AssignedTensors::Item(stack, item) => (vec![stack], Some(item), None),
             AssignedTensors::Selected(selected) => (selected.tensors.clone(), None, Some(selected)),
         };
-        let written_to = |id: ValueId| {
-            let mut ports = self.builder.function.outputs.iter();
-            self.builder.local_tensors.contains(&id) || ports.any(|port| port.tensors.values().contains(&id))
-        };
-        if !outputs.iter().all(|o| written_to(o.id)) {
-            let message = format!("`{}` is not an output", lowering.target.name.name);
-            return stop(&FORMULA, lowering.target.span, message);
-        }
+        self.check_outputs(&outputs)?;
         let mut indices = evaluator.target_indices(&lowering.target.subscripts)?;
         if let Some(item) = item {
             indices.insert(0, TargetIndex::One(item));
@@ -625,14 +560,9 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         for (output, indices) in outputs.iter().zip(slices.locations) {
             subscripts.push(evaluator.resolve(output, &indices, lowering.target.span)?);
         }
-        let reduction = match (outputs.as_slice(), subscripts.as_slice(), &condition) {
-            ([output], [subscripts], None)
-                if matches!(lowering.op, LoweringOp::Assign)
-                    && within.is_none()
-                    && writes_each_once(output, subscripts, &self.indices) =>
-            {
-                let checks = &self.builder.function.checks;
-                Reduction::from_fold(&mut evaluator, &lowering.value, checks)?
+        let reduction = match (outputs.as_slice(), subscripts.as_slice()) {
+            ([output], [subscripts]) if condition.is_none() && within.is_none() => {
+                self.reduction(&mut evaluator, output, subscripts)?
             }
             _ => None,
         };
@@ -642,24 +572,22 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         };
         let spread = (outputs.len(), every.is_some(), selected.is_some());
         let values = assigned_values(&mut evaluator, &value, spread, lowering.value.span)?;
-        let state = state_of(evaluator);
+        let mut state = state_of(evaluator);
         if let Some(reduction) = &reduction {
             self.as_written = reduction.kind;
         }
-        let Some(guards) = state.guards.into_iter().next() else {
+        if state.guards.is_empty() {
             unreachable!("internal compiler error: a formula without a frame of guards")
-        };
+        }
+        let guards = state.guards.swap_remove(0);
         let mut written = Vec::with_capacity(outputs.len());
         for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
             let value = written_value(&value, output.tensor.kind, lowering.value.span)?;
             written.push(Target { output: output.id, subscripts, value, init: Init::Continue });
         }
+        let added = slices.added.into_iter().chain(reduction.map(|reduction| reduction.index));
         let mut formula = Formula {
-            indices: std::mem::take(&mut self.indices)
-                .into_iter()
-                .chain(slices.added)
-                .chain(reduction.map(|reduction| reduction.index))
-                .collect(),
+            indices: std::mem::take(&mut self.indices).into_iter().chain(added).collect(),
             locals: std::mem::take(&mut self.locals),
             predicate: predicate(guards, within.into_iter().chain(condition).reduce(runtime::and)),
             kind: self.as_written,
@@ -668,25 +596,70 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             span: lowering.span,
         };
         if let Some(selected) = selected {
-            check_unrolled(
-                self.context,
-                count(outputs.len()).saturating_mul(count(outputs.len())),
-                lowering.span,
-            )?;
+            let selections = count(outputs.len()).saturating_mul(count(outputs.len()));
+            check_unrolled(self.context, selections, lowering.span)?;
             write_selected(&mut formula, &selected);
         }
+        self.secured(formula, state)
+    }
+
+    /// The condition of the steps that write, which holds in the expressions that are evaluated after it.
+    fn condition(&self, evaluator: &mut Evaluator) -> EvalResult<Option<model::Expr>> {
+        let Some(expr) = &self.lowering.condition else {
+            return Ok(None);
+        };
+        let (value, guards) = evaluator.guarded(|e| {
+            let conditions = e.eval(expr)?;
+            together(e, conditions, expr.span)
+        })?;
+        let holds = condition(&value, guards, expr.span)?;
+        if let Some(state) = &mut evaluator.formula {
+            collect_facts(&holds, true, &mut state.facts);
+        }
+        Ok(Some(holds))
+    }
+
+    fn check_outputs(&self, outputs: &[TensorRef]) -> EvalResult<()> {
+        let written_to = |id: ValueId| {
+            let mut ports = self.builder.function.outputs.iter();
+            self.builder.local_tensors.contains(&id) || ports.any(|port| port.tensors.values().contains(&id))
+        };
+        if !outputs.iter().all(|o| written_to(o.id)) {
+            let target = &self.lowering.target;
+            return stop(&FORMULA, target.span, format!("`{}` is not an output", target.name.name));
+        }
+        Ok(())
+    }
+
+    /// The reduction that replaces a fold, if each step writes its own element.
+    fn reduction(
+        &self,
+        evaluator: &mut Evaluator,
+        output: &TensorRef,
+        subscripts: &[model::Expr],
+    ) -> EvalResult<Option<Reduction>> {
+        let is_assigned = matches!(self.lowering.op, LoweringOp::Assign);
+        if !is_assigned || !writes_each_once(output, subscripts, &self.indices) {
+            return Ok(None);
+        }
+        Reduction::from_fold(evaluator, &self.lowering.value, &self.builder.function.checks)
+    }
+
+    /// The formula with its accesses in bounds. Records the run-time checks that this requires.
+    fn secured(&mut self, mut formula: Formula, state: FormulaState) -> EvalResult<Formula> {
+        let (lowering, limits) = (self.lowering, self.context.limits);
         if let Some(every) = state.every {
-            self.beside = packed_assignment::check(every, &mut formula, lowering, self.context.limits)?;
+            self.beside = packed_assignment::check(every, &mut formula, lowering, limits)?;
         }
         let function = &self.builder.function;
         let beside = (self.beside.as_slice(), state.positions.as_slice());
         let spans =
             Spans { accessed: &state.accessed, target: lowering.target.span, value: lowering.value.span };
-        let secured = secure(&mut formula, function, beside, &spans, (self.counts, self.context.limits))?;
+        let secured = secure(&mut formula, function, beside, &spans, (self.counts, limits))?;
         secured.demands.into_iter().for_each(|d| self.demands.push(d));
         self.searches.extend(secured.searches);
         let nodes = formula.exprs_mut().iter().map(|expr| expr.size()).sum::<usize>();
-        self.context.limits.charge(WORK_PER_NODE * nodes, lowering.span)?;
+        limits.charge(WORK_PER_NODE * nodes, lowering.span)?;
         Ok(formula)
     }
 }

@@ -8,31 +8,23 @@ use indexmap::IndexMap;
 
 use crate::compose::operators::OperatorRef;
 use crate::compose::shapes::dynamic_extent::Canonical;
-use skript_semantics::ScalarKind;
 
-use crate::eval::{Atom, TypeName, Value};
+use crate::eval::{Atom, ItemType, TypeName, Value};
 use crate::model::TensorType;
 use crate::model::check::is_shape_scalar;
 use crate::source::{FileId, Span};
 
-/// One tensor, or a compile-time scalar that becomes a rank-0 constant of the parameter's type.
-#[derive(Clone, Debug)]
-pub(crate) enum ArgumentItem {
-    Tensor(Rc<TensorType>),
-    Scalar(ScalarKind),
-}
-
-/// An input of the invocation.
+/// An input of the invocation. Compile-time scalars become rank-0 constants of the parameter's type.
 #[derive(Clone, Debug)]
 pub(crate) enum Argument {
     /// No argument, `~`, or a null value.
     Null,
-    Single(ArgumentItem),
-    Pack(Vec<ArgumentItem>),
+    Single(ItemType),
+    Pack(Vec<ItemType>),
     /// An empty pack, with the type of its items.
-    Empty(ArgumentItem),
+    Empty(ItemType),
     /// A pack of dynamic length: the type of its items, and the type of the tensor that holds all of them.
-    Stack(ArgumentItem, Rc<TensorType>),
+    Stack(ItemType, Rc<TensorType>),
 }
 
 /// Everything that an instance depends on.
@@ -95,31 +87,13 @@ impl ArgumentList {
     }
 }
 
-impl ArgumentItem {
-    pub(crate) fn new(atom: &Atom, canonical: &mut Canonical) -> Option<Self> {
-        match atom {
-            Atom::Tensor(t) if t.tensor.fixed_shape().is_some() => {
-                Some(ArgumentItem::Tensor(Rc::clone(&t.tensor)))
-            }
-            Atom::Tensor(t) => Some(ArgumentItem::Tensor(Rc::new(canonical.tensor(&t.tensor)))),
-            Atom::Runtime(expr) if is_shape_scalar(expr) => Some(ArgumentItem::Scalar(expr.kind)),
-            other => other.scalar().map(|s| ArgumentItem::Scalar(s.kind())),
-        }
-    }
-
-    pub(crate) fn kind(&self) -> ScalarKind {
-        match self {
-            ArgumentItem::Tensor(t) => t.kind,
-            ArgumentItem::Scalar(kind) => *kind,
-        }
-    }
-
-    fn describe_into(&self, key: &mut String) {
-        // Writing to a string cannot fail.
-        let _ = match self {
-            ArgumentItem::Tensor(t) => write!(key, "{}{:?}", t.kind.name(), t.shape),
-            ArgumentItem::Scalar(kind) => write!(key, "{}", kind.name()),
-        };
+/// The type of an item; `None` if it cannot be passed to an operator.
+pub(crate) fn type_of_item(atom: &Atom, canonical: &mut Canonical) -> Option<ItemType> {
+    match atom {
+        Atom::Tensor(t) if t.tensor.fixed_shape().is_some() => Some(ItemType::Tensor(Rc::clone(&t.tensor))),
+        Atom::Tensor(t) => Some(ItemType::Tensor(Rc::new(canonical.tensor(&t.tensor)))),
+        Atom::Runtime(expr) if is_shape_scalar(expr) => Some(ItemType::Scalar(expr.kind)),
+        other => other.scalar().map(|s| ItemType::Scalar(s.kind())),
     }
 }
 
@@ -131,12 +105,12 @@ impl Argument {
             Value::Atom(Atom::Stack(stack)) => {
                 let whole = canonical.stack(&stack.tensor);
                 let item = whole.item();
-                Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
+                Argument::Stack(ItemType::Tensor(Rc::new(item)), Rc::new(whole))
             }
-            Value::Atom(atom) => Argument::Single(ArgumentItem::new(atom, canonical)?),
+            Value::Atom(atom) => Argument::Single(type_of_item(atom, canonical)?),
             Value::Pack(pack) => {
                 if let Some(tensor) = pack.empty_tensor() {
-                    return Some(Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor))));
+                    return Some(Argument::Empty(ItemType::Tensor(Rc::clone(tensor))));
                 }
                 let name = canonical.input().map(str::to_string);
                 let mut items = Vec::with_capacity(pack.len());
@@ -144,14 +118,14 @@ impl Argument {
                     if let Some(name) = &name {
                         canonical.enter(format!("{name}[{position}]"));
                     }
-                    items.push(ArgumentItem::new(&item, canonical)?);
+                    items.push(type_of_item(&item, canonical)?);
                 }
                 Argument::Pack(items)
             }
         })
     }
 
-    pub(crate) fn items(&self) -> &[ArgumentItem] {
+    pub(crate) fn items(&self) -> &[ItemType] {
         match self {
             Argument::Null | Argument::Empty(_) => &[],
             Argument::Single(item) => std::slice::from_ref(item),
@@ -161,7 +135,7 @@ impl Argument {
     }
 
     /// The items, for checks of types and shapes; for an empty pack, one item that represents their type.
-    pub(crate) fn typed_items(&self) -> &[ArgumentItem] {
+    pub(crate) fn typed_items(&self) -> &[ItemType] {
         match self {
             Argument::Empty(item) => std::slice::from_ref(item),
             other => other.items(),
@@ -170,29 +144,26 @@ impl Argument {
 
     /// Renames the extents of an empty pack, after those of all other arguments: they do not belong to tensors of the callee.
     pub(crate) fn name_extents(&mut self, canonical: &mut Canonical) {
-        if let Argument::Empty(ArgumentItem::Tensor(tensor)) = self {
+        if let Argument::Empty(ItemType::Tensor(tensor)) = self {
             *tensor = Rc::new(canonical.tensor(tensor));
         }
     }
 
     pub(crate) fn describe_into(&self, key: &mut String) {
+        let text = |item: &ItemType| match item {
+            ItemType::Tensor(t) => format!("{}{:?}", t.kind.name(), t.shape),
+            ItemType::Scalar(kind) => kind.name().to_string(),
+        };
         match self {
             Argument::Null => key.push('~'),
-            Argument::Single(item) => item.describe_into(key),
-            Argument::Empty(item) => {
-                key.push_str("none of ");
-                item.describe_into(key);
-            }
+            Argument::Single(item) => key.push_str(&text(item)),
+            Argument::Empty(item) => key.extend(["none of ", &text(item)]),
             Argument::Stack(_, whole) => {
-                // Writing to a string cannot fail.
-                let _ = write!(key, "stack {}{:?}", whole.kind.name(), whole.shape);
+                key.extend(["stack ", &text(&ItemType::Tensor(Rc::clone(whole)))]);
             }
             Argument::Pack(items) => {
                 key.push('[');
-                for item in items {
-                    item.describe_into(key);
-                    key.push(',');
-                }
+                items.iter().for_each(|item| key.extend([&text(item), ","]));
                 key.push(']');
             }
         }

@@ -108,7 +108,8 @@ pub(crate) fn default_attribute(
     name_value(context, builder, &attribute.name.name, value, default.span)
 }
 
-/// Converts the value to the declared type.
+/// Converts the value to the declared type. The check compares the types of expressions; values that are passed to a graph
+/// from outside, and packs that only the value of an attribute distinguishes from single values, are compared here.
 pub(crate) fn attribute_value(
     context: &mut Context,
     builder: &Builder,

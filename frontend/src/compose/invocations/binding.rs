@@ -6,7 +6,7 @@ use crate::compose::calls::{Composed, Reported};
 use crate::compose::context::Context;
 use crate::compose::declarations::tensors::declared_tensors;
 use crate::compose::declarations::types::tensor_kind;
-use crate::compose::invocations::arguments::{Argument, ArgumentItem, ArgumentList};
+use crate::compose::invocations::arguments::{Argument, ArgumentList};
 use crate::compose::invocations::attribute_lengths::{
     attribute_lengths, deferred_attributes, packed_lengths, spread_attributes,
 };
@@ -23,7 +23,7 @@ use crate::compose::shapes::input_shape::{
 };
 use crate::compose::shapes::size::check_size;
 use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::{ARGUMENT_COUNT, ARGUMENT_KIND, RANK_MISMATCH, SHAPE_NOT_BOUND};
+use crate::diagnostics::codes::{ARGUMENT_KIND, ARGUMENT_MISSING, RANK_MISMATCH, SHAPE_NOT_BOUND};
 use crate::eval::value::count;
 use crate::eval::{Atom, ItemType, Pack, TensorRef, Value};
 use crate::model::{self, Extent, Port, PortTensors, TensorType};
@@ -49,14 +49,7 @@ pub(crate) fn bind(context: &mut Context, builder: &mut Builder, list: &Argument
 fn bind_inputs(context: &mut Context, builder: &mut Builder, list: &ArgumentList) -> Composed<()> {
     let definition = builder.operator.definition;
     if list.arguments.len() > definition.inputs.len() {
-        let message = format!(
-            "`{}` has {} inputs, but there are {} arguments",
-            definition.name.name,
-            definition.inputs.len(),
-            list.arguments.len()
-        );
-        let diagnostic = Diagnostic::error(&ARGUMENT_COUNT, list.span(definition.inputs.len()), message);
-        return Err(context.report(diagnostic.with_label_at(definition.name.span, "declared here")));
+        return Err(context.unchecked(list.span(definition.inputs.len())));
     }
     // Inputs with fixed extents come first: they determine names that other inputs share.
     let fixed =
@@ -153,8 +146,8 @@ fn try_input(
     let kind = tensor_kind(context, builder, &spec.base)?;
     check_argument(context, input, &argument, kind, location)?;
     let known = argument.typed_items().iter().map(|item| match item {
-        ArgumentItem::Tensor(tensor) => (**tensor).clone(),
-        ArgumentItem::Scalar(_) => TensorType { kind, shape: Vec::new() },
+        ItemType::Tensor(tensor) => (**tensor).clone(),
+        ItemType::Scalar(_) => TensorType { kind, shape: Vec::new() },
     });
     let known: Vec<TensorType> = known.collect();
     let rank = known.first().map(|t| t.shape.len());
@@ -223,8 +216,9 @@ fn absent_input(
         builder.scope.set(name.clone(), Value::Null);
         null_symbols(builder, input);
     } else {
+        // The check accepts an argument that only the value of an attribute makes null.
         let message = format!("input `{name}` has no argument");
-        let diagnostic = Diagnostic::error(&ARGUMENT_COUNT, location, message);
+        let diagnostic = Diagnostic::error(&ARGUMENT_MISSING, location, message);
         return Err(context.report(diagnostic.with_label_at(input.span, "declared here")));
     }
     Ok(Some(Port { name: name.clone(), tensors: PortTensors::Null, span: input.name.span }))
@@ -238,9 +232,9 @@ fn check_argument(
     kind: ScalarKind,
     location: Span,
 ) -> Composed<()> {
-    let fits = |item: &&ArgumentItem| match item {
-        ArgumentItem::Tensor(tensor) => tensor.kind == kind,
-        ArgumentItem::Scalar(scalar) => converts(*scalar, kind),
+    let fits = |item: &&ItemType| match item {
+        ItemType::Tensor(tensor) => tensor.kind == kind,
+        ItemType::Scalar(scalar) => converts(*scalar, kind),
     };
     let packed = input.type_spec.pack.is_some();
     let is_pack = matches!(argument, Argument::Pack(_) | Argument::Empty(_) | Argument::Stack(..));
@@ -279,9 +273,8 @@ fn argument_tensors(
     });
     let tensors: Vec<TensorRef> = tensors.collect();
     // The declaration determines the type of an empty pack.
-    let item_type = || {
-        known.first().map_or(ItemType::Scalar(kind), |tensor| ItemType::Tensor(Rc::new(tensor.clone())))
-    };
+    let item_type =
+        || known.first().map_or(ItemType::Scalar(kind), |tensor| ItemType::Tensor(Rc::new(tensor.clone())));
     let value = match form.value(&mut tensors.into_iter()) {
         Value::Pack(pack) => Value::Pack(pack.with_type(Some(item_type()))),
         // Formulas unroll packs of static length.
@@ -387,7 +380,7 @@ fn fixed_input(
         let shape = extents.into_iter().map(model::Extent::Fixed).collect();
         let tensor = TensorType { kind, shape };
         check_size(context, &tensor, input.span)?;
-        items.push(ArgumentItem::Tensor(Rc::new(tensor)));
+        items.push(ItemType::Tensor(Rc::new(tensor)));
     }
     Ok(match (input.type_spec.pack.is_some(), items.as_slice()) {
         (false, [single]) => Argument::Single(single.clone()),

@@ -3,7 +3,7 @@
 
 use crate::compose::calls::{Composed, Reported};
 use crate::compose::context::Context;
-use crate::compose::invocations::arguments::{Argument, ArgumentItem, ArgumentList};
+use crate::compose::invocations::arguments::{Argument, ArgumentList};
 use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::TYPE_DEDUCTION;
@@ -12,7 +12,9 @@ use crate::model::Expr;
 use crate::source::Span;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-/// Deduces generic types (2.13): from explicit types, then tensors, then scalars, then defaults.
+/// Deduces generic types (2.13): from explicit types, then tensors, then scalars, then defaults. The check compares the types
+/// of expressions; those of graphs that are run, and of results that only the value of an attribute determines, are
+/// compared here.
 pub(crate) fn deduce_types(
     context: &mut Context,
     builder: &mut Builder,
@@ -27,8 +29,8 @@ pub(crate) fn deduce_types(
         for (index, _) in inputs.filter(|(_, input)| input.type_spec.base.name == *name) {
             for item in list.arguments.get(index).map_or(&[][..], Argument::typed_items) {
                 match item {
-                    ArgumentItem::Scalar(kind) => scalars.push(*kind),
-                    ArgumentItem::Tensor(tensor) => {
+                    ItemType::Scalar(kind) => scalars.push(*kind),
+                    ItemType::Tensor(tensor) => {
                         let kind = TypeName::Scalar(tensor.kind);
                         if let Some(known) = deduced.filter(|known| *known != kind) {
                             return Err(type_conflict(context, name, known, kind, list.span(index)));

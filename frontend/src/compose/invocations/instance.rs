@@ -2,6 +2,7 @@
 //! Builds one instance: binding, helper symbols and assertions, declarations, body.
 
 use crate::ast::{BlockKind, DefinitionKind};
+use crate::check::value_types;
 use crate::compose::blocks::update::formulas_apart;
 use crate::compose::calls::Composed;
 use crate::compose::composer::Composer;
@@ -20,7 +21,7 @@ use crate::compose::quantization::quantizers::{own_quantizers, quantization, sim
 use crate::compose::shapes::checks::settle;
 use crate::compose::shapes::dynamic_extent::shape_expr;
 use crate::compose::synthesized_functions::empty_function;
-use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
+use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::eval::{Language, TypeName};
 use crate::model::{self, AttributeValue, Body, Function, FunctionId};
 use std::sync::Arc;
@@ -62,7 +63,9 @@ impl<'p> Composer<'p, '_> {
         };
         let edition = self.context.program.edition(operator.module);
         let quantizers = std::mem::take(&mut self.passed_quantizers);
-        let language = Language::new(edition, self.context.program.khronos_syntax(operator.module).is_some());
+        let program = self.context.program;
+        let records = program.khronos_syntax(operator.module).is_some();
+        let language = Language::new(edition, value_types(program), records);
         let mut builder = Builder::new(operator, language, function, entry, quantizers);
         let root = if entry { self.context.operators.qualified(&operator) } else { String::new() };
         let filled = self.fill(&mut builder, list, &root);
@@ -174,8 +177,7 @@ fn attribute_values(builder: &Builder) -> Vec<(String, AttributeValue)> {
 /// An operator without a body: its outputs have the declared types.
 fn intrinsic(context: &mut Context, builder: &mut Builder) -> Composed<()> {
     if builder.operator.definition.outputs.is_empty() {
-        let message = format!("`{}` has neither body nor outputs", builder.function.name);
-        return Err(context.error(&TENSOR_UNKNOWN, builder.operator.definition.name.span, message));
+        return Err(context.unchecked(builder.operator.definition.name.span));
     }
     declare_outputs(context, builder)?;
     builder.function.body = Body::Intrinsic;

@@ -17,7 +17,7 @@ use crate::compose::shapes::block_checks::settle_here;
 use crate::compose::shapes::dynamic_extent::Canonical;
 use crate::compose::shapes::named_extents::result_type;
 use crate::compose::synthesized_functions::{given_tensors, tensor_of, tensors};
-use crate::diagnostics::codes::{ARGUMENT_KIND, ATTRIBUTE_VALUE, LIMIT_EXCEEDED, TENSOR_UNKNOWN};
+use crate::diagnostics::codes::{ARGUMENT_KIND, LIMIT_EXCEEDED};
 use crate::eval::Value;
 use crate::model::{Extent, FunctionId, FunctionRole, Invoke, Operation, ShapeExpr, TensorType, ValueId};
 use crate::source::Span;
@@ -40,8 +40,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<Vec<Value>> {
         let Some(operator) = self.context.operators.lookup(builder.operator.module, &invocation.operator)
         else {
-            let message = format!("there is no operator `{}` here", invocation.operator.text());
-            return Err(self.context.error(&TENSOR_UNKNOWN, invocation.operator.span, message));
+            return Err(self.context.unchecked(invocation.operator.span));
         };
         let mut list = ArgumentList { invocation: invocation.span, ..ArgumentList::default() };
         explicit_types(&mut self.context, builder, invocation, &operator, &mut list)?;
@@ -53,8 +52,7 @@ impl<'p> Composer<'p, '_> {
             }
             let value = self.context.value(builder, &assignment.value)?;
             if value.has_tensor() {
-                let message = format!("attribute `{name}` must be known at compile time, this is a tensor");
-                return Err(self.context.error(&ATTRIBUTE_VALUE, assignment.value.span, message));
+                return Err(self.context.unchecked(assignment.value.span));
             }
             list.attributes.insert(name.clone(), (value, assignment.value.span));
         }

@@ -172,9 +172,7 @@ fn compare_extents(
     let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
         (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => Some(vec![(Atom::Int(i64::from(*b)), a.clone())]),
         (Value::Atom(d), actual) => Some(actual.atoms().map(|a| (d.clone(), a.clone())).collect()),
-        (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
-            Some(d.iter().zip(a.iter()).collect())
-        }
+        (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => Some(d.iter().zip(a.iter()).collect()),
         // A name that is null because its input is absent imposes no constraint.
         (Value::Null, _) => Some(Vec::new()),
         _ => None,

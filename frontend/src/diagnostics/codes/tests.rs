@@ -241,10 +241,16 @@ fn limit_of_constants() {
     let constant = |elements: u64| {
         let declared = format!("@constant {{ c: int[{elements}] = i, i < {elements}; }}");
         let text = with_operator(
-            &format!("@input {{ a: real[n]; }} {declared} @output {{ b: real[n]; }} @lower {{ b[i,] = a[i,], i < n; }}"),
+            &format!(
+                "@input {{ a: real[n]; }} {declared} @output {{ b: real[n]; }} @lower {{ b[i,] = a[i,], i < n; }}"
+            ),
             "y = f(x);",
         );
-        composed_with(&text, &ComposeOptions::default(), &Limits { constant_elements: 16, ..Limits::default() })
+        composed_with(
+            &text,
+            &ComposeOptions::default(),
+            &Limits { constant_elements: 16, ..Limits::default() },
+        )
     };
     assert!(constant(16).is_ok());
     let help = |elements| constant(elements).unwrap_err().remove(0).help.unwrap();
