@@ -4,6 +4,7 @@
 use crate::codegen::gpu;
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
+use crate::integers::SumsOfProducts;
 use crate::ir::{self, Builder, step};
 use crate::observer;
 pub use crate::pipeline::Stop;
@@ -253,6 +254,23 @@ pub fn model_after(
         }
         _ => finish(&module, options, stop, locations),
     }
+}
+
+/// The sums of products that code of a model computes in bytes and in reals.
+///
+/// # Errors
+/// Those of [`compile_model`].
+pub fn sums_of_products(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+) -> Result<SumsOfProducts, CompileError> {
+    let context = context();
+    let module = lowered(model, sources, options, &context)?;
+    if options.target.computes_integers() {
+        run(&module, &[stages::integers_alone()])?;
+    }
+    Ok(SumsOfProducts::new(module.as_operation()))
 }
 
 /// The kernels of a module, in the dialect for the code.

@@ -32,7 +32,9 @@ use crate::ir::linalg::Generic;
 use crate::ir::walk::named;
 use crate::ir::{self, ops};
 use contraction::Contraction;
+use melior::ir::TypeLike;
 use melior::ir::operation::OperationLike;
+use scalars::is_byte;
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, PassError, op};
 use storage::Storage;
@@ -56,6 +58,30 @@ pub(crate) const PASS: Pass = Pass {
     },
     ..Pass::NONE
 };
+
+/// The sums of products of two tensors in a module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SumsOfProducts {
+    /// The number of sums of products of bytes.
+    pub bytes: usize,
+    /// The number of sums of products of reals.
+    pub reals: usize,
+}
+
+impl SumsOfProducts {
+    /// Counts the sums of a module, after this pass.
+    pub(crate) fn new(module: melior::ir::OperationRef) -> Self {
+        let mut sums = SumsOfProducts::default();
+        for contraction in named(module, ops::linalg::GENERIC).into_iter().filter_map(Contraction::new) {
+            match contraction.element() {
+                Some(kind) if is_byte(kind) => sums.bytes += 1,
+                Some(kind) if kind.is_float() => sums.reals += 1,
+                _ => {}
+            }
+        }
+        sums
+    }
+}
 
 /// Erases the replaced operations, and bytes without users.
 fn erase_unused(function: melior::ir::OperationRef) {

@@ -23,7 +23,7 @@ use skript_frontend::source::SourceMap;
 use skript_import::Origin;
 use skript_passes::codegen::Interface;
 use skript_passes::diagnostics::of_compilation;
-use skript_passes::{CompileError, Stop};
+use skript_passes::{CompileError, Stop, SumsOfProducts, sums_of_products};
 use skript_reference::{EvalError, Failure, Outcome};
 use skript_runtime::{Artifact, artifact, files};
 use skript_stablehlo::Weights as ProgramWeights;
@@ -128,6 +128,23 @@ impl Model {
     /// The model with every tensor of the graph as an output.
     pub fn with_intermediates(&self) -> Model {
         Model::new(self.inner.with_intermediates(), self.context.clone())
+    }
+
+    /// The model with these tensors as its only outputs, each with the path of invocations to it; `None` if one of them cannot be an
+    /// output. This interface is for the compiler's crates, and changes without notice.
+    pub fn with_outputs(&self, tensors: &[(Vec<usize>, model::ValueId)]) -> Option<Model> {
+        Some(Model::new(self.inner.with_outputs(tensors)?, self.context.clone()))
+    }
+
+    /// The numbers of sums of products that code of the model computes in bytes and in reals. This interface is for the compiler's
+    /// crates, and changes without notice.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if the model is not compiled.
+    pub fn sums_of_products(&self, compiler: &Compiler) -> Result<SumsOfProducts, Error> {
+        let options = compiler.options_for(self.origin());
+        let sums = sums_of_products(&self.inner, self.sources(), &options);
+        sums.map_err(|error| self.not_compiled(&error))
     }
 
     /// The inputs, in the order of the graph; packs are flattened.

@@ -4,6 +4,7 @@
 mod call;
 mod import;
 mod output;
+mod quantize;
 mod threads;
 mod tune;
 mod upkeep;
@@ -12,6 +13,7 @@ mod view;
 
 pub use call::{CallArguments, WeightsArguments};
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
+pub use quantize::{MethodName, QuantizeArguments};
 pub use threads::ThreadArguments;
 pub use tune::TuneArguments;
 pub use upkeep::{CacheAction, CacheArguments, ManualArguments};
@@ -59,6 +61,8 @@ pub enum Verb {
     Bench(BenchArguments),
     /// Measure plans of the kernels of a model on this machine, and keep the fastest for later compilations
     Tune(TuneArguments),
+    /// Select scales for 8-bit integers from samples, and write the model with @quantize
+    Quantize(QuantizeArguments),
     /// Format files in the style of the standard library
     Fmt(FormatArguments),
     /// Print a model's interface, parameters, memory and arithmetic operations
@@ -86,13 +90,14 @@ impl Verb {
             Verb::Compare(arguments) => Some(&arguments.call.target),
             Verb::Bench(arguments) => Some(&arguments.call.target),
             Verb::Tune(arguments) => Some(&arguments.call.target),
+            Verb::Quantize(arguments) => Some(&arguments.target),
             _ => None,
         }
     }
 }
 
 /// Options for reading a model.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ModelArguments {
     /// Edition of the language; the default follows from the syntax of each module
     #[arg(long, value_enum)]

@@ -344,7 +344,7 @@ fn count(n: usize, what: &str) -> String {
 }
 
 /// The archive, with arrays renamed from the names of the imported model to the names of the graph.
-fn open(session: &Session, path: &Path) -> Result<Npz, TensorError> {
+pub fn open(session: &Session, path: &Path) -> Result<Npz, TensorError> {
     let archive = Npz::open(path, session.unpacked_bytes())?;
     Ok(archive.renamed(session.imported_names()))
 }
@@ -405,7 +405,7 @@ fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorEr
 }
 
 /// The tensor in storage types, if kind and shape fit its declaration; `ints` is the type of the elements in the imported model.
-fn fit(
+pub fn fit(
     tensor: Tensor,
     name: &str,
     wanted: &TensorType,

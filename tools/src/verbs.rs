@@ -14,6 +14,7 @@ mod import;
 mod info;
 mod man;
 mod ops;
+mod quantize;
 mod run;
 mod tune;
 mod view;
@@ -107,6 +108,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compare(a) => a.call.reading.message_format,
         Verb::Bench(a) => a.call.reading.message_format,
         Verb::Tune(a) => a.call.reading.message_format,
+        Verb::Quantize(a) => a.reading.message_format,
         Verb::Fmt(a) => a.message_format,
         Verb::Info(a) => a.reading.message_format,
         Verb::View(a) => a.reading.message_format,
@@ -122,6 +124,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compare(arguments) => compare::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Tune(arguments) => tune::run(&arguments, console),
+        Verb::Quantize(arguments) => quantize::run(&arguments, console),
         Verb::Fmt(arguments) => fmt::run(&arguments, console),
         Verb::Info(arguments) => info::run(&arguments, console),
         Verb::View(arguments) => view::run(&arguments, console),

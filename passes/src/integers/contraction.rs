@@ -83,6 +83,11 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         Ok(())
     }
 
+    /// The element type of the first factor.
+    pub(super) fn element(&self) -> Option<Type<'c>> {
+        Some(self.nest.operands.first()?.element.r#type())
+    }
+
     /// The number of products in a sum. `None` if it is dynamic.
     fn products(&self) -> Option<i64> {
         self.nest.loops(true).try_fold(1_i64, |product, l| product.checked_mul(self.nest.extent(l)?))

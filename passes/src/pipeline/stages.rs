@@ -82,6 +82,11 @@ fn integers() -> Vec<Step> {
     .concat()
 }
 
+/// The passes on tensors or loops that compute sums of products in bytes.
+pub(crate) fn integers_alone() -> Stage {
+    Stage::new("integers", integers())
+}
+
 /// The passes from tensors or loops to buffers.
 pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     let mut steps = Vec::new();

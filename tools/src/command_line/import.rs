@@ -41,7 +41,7 @@ pub enum WeightsFormat {
 }
 
 /// Options of an import, for every command that reads an ONNX model.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ImportOptions {
     /// Upper bound of a dynamic dimension of an ONNX model; the default is 1024
     #[arg(long = "bound", value_name = "NAME=N", value_parser = bound)]

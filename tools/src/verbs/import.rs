@@ -52,7 +52,7 @@ fn import(arguments: &ImportArguments, console: &mut Console) -> Result<(), Vec<
 }
 
 /// Whether the path does not exist or is an empty folder.
-fn is_free(folder: &Path) -> bool {
+pub(super) fn is_free(folder: &Path) -> bool {
     match std::fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
         Err(_) => !folder.exists(),

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compares computed tensors with those of the float model.
+
+use skript_semantics::Scalar;
+use skript_tensor::Tensor;
+
+/// The differences of a tensor over all samples.
+#[derive(Clone, Debug, Default)]
+pub struct Accuracy {
+    /// The sum of the squares of the expected elements.
+    signal: f64,
+    /// The sum of the squares of the differences.
+    noise: f64,
+    pub largest: f64,
+    /// The number of rows, and of those whose largest element is at the same position.
+    rows: usize,
+    agreeing: usize,
+}
+
+impl Accuracy {
+    pub fn add(&mut self, expected: &Tensor, found: &Tensor) {
+        let number = |tensor: &Tensor, at: usize| match tensor.get(at) {
+            Some(Scalar::Real(value)) => value,
+            Some(Scalar::Int(value)) => value as f64,
+            Some(Scalar::Bool(value)) => f64::from(u8::from(value)),
+            None => f64::NAN,
+        };
+        let width = classes(expected).unwrap_or(usize::MAX);
+        let (mut best, mut best_found) = ((f64::NEG_INFINITY, 0), (f64::NEG_INFINITY, 0));
+        for at in 0..expected.volume() {
+            let (expected, found) = (number(expected, at), number(found, at));
+            self.add_element(expected, found);
+            let column = at % width;
+            if expected > best.0 {
+                best = (expected, column);
+            }
+            if found > best_found.0 {
+                best_found = (found, column);
+            }
+            if column + 1 == width {
+                self.rows += 1;
+                self.agreeing += usize::from(best.1 == best_found.1);
+                (best, best_found) = ((f64::NEG_INFINITY, 0), (f64::NEG_INFINITY, 0));
+            }
+        }
+    }
+
+    pub fn add_element(&mut self, expected: f64, found: f64) {
+        let difference = (expected - found).abs();
+        self.signal += expected * expected;
+        self.noise += difference * difference;
+        self.largest = if difference.is_nan() { f64::INFINITY } else { self.largest.max(difference) };
+    }
+
+    /// The signal-to-noise ratio in dB; infinite without a difference.
+    pub fn snr(&self) -> f64 {
+        if self.noise == 0.0 { f64::INFINITY } else { 10.0 * (self.signal / self.noise).log10() }
+    }
+
+    /// The fraction of rows whose largest elements are at the same position.
+    pub fn agreement(&self) -> Option<f64> {
+        (self.rows > 0).then(|| self.agreeing as f64 / self.rows as f64)
+    }
+}
+
+/// The number of classes, if a tensor has the shape of class scores: one or two dimensions of several elements, or more whose others
+/// have one element.
+fn classes(tensor: &Tensor) -> Option<usize> {
+    let (last, others) = tensor.shape().split_last()?;
+    let is_row = others.iter().skip(1).all(|extent| *extent == 1);
+    (*last > 1 && is_row).then(|| usize::try_from(*last).ok()).flatten()
+}
+
+/// `41.2 dB`, or `exact`.
+pub fn decibels(snr: f64) -> String {
+    if snr == f64::INFINITY { "exact".to_owned() } else { format!("{snr:.1}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(shape: &[u64], values: &[f32]) -> Tensor {
+        Tensor::from_f32(shape, values).unwrap()
+    }
+
+    /// By hand: the signal is 100, the noise 1, so the ratio is 20 dB.
+    #[test]
+    fn a_ratio_of_powers() {
+        let mut accuracy = Accuracy::default();
+        accuracy.add(&tensor(&[2], &[6.0, 8.0]), &tensor(&[2], &[6.0, 9.0]));
+        assert!((accuracy.snr() - 20.0).abs() < 1e-12);
+        assert_eq!((accuracy.largest, accuracy.agreement()), (1.0, Some(1.0)));
+        assert_eq!(decibels(Accuracy::default().snr()), "exact");
+    }
+
+    #[test]
+    fn rows_agree_by_the_positions_of_their_largest_elements() {
+        let mut accuracy = Accuracy::default();
+        let expected = tensor(&[2, 3], &[1.0, 5.0, 2.0, 9.0, 0.0, 0.0]);
+        accuracy.add(&expected, &tensor(&[2, 3], &[1.0, 4.0, 2.0, 0.0, 1.0, 0.0]));
+        assert_eq!(accuracy.agreement(), Some(0.5));
+    }
+
+    #[test]
+    fn images_are_no_class_scores() {
+        assert_eq!(classes(&tensor(&[1, 2, 2], &[0.0; 4])), None);
+        assert_eq!(classes(&tensor(&[2, 1], &[0.0; 2])), None);
+    }
+
+    #[test]
+    fn nan_is_an_infinite_error() {
+        let mut accuracy = Accuracy::default();
+        accuracy.add(&tensor(&[1], &[1.0]), &tensor(&[1], &[f32::NAN]));
+        assert_eq!(accuracy.largest, f64::INFINITY);
+        assert!(accuracy.snr().is_nan());
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Writes the model folder: the same document with `@quantize`, and its weights.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use skript::{Tensor, formatted};
+use skript_frontend::ast::Definition;
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::model::Model;
+use skript_frontend::program::{Edition, Origin, Program};
+use skript_tensor::safetensors;
+
+use super::operands::Selected;
+use super::parameters::Parameters;
+use crate::onnx_model::IMPORT_FILE;
+use crate::written::unwritten;
+
+/// The module of the library with the quantizer.
+const MODULE: &str = "quant";
+
+/// The operator that the entries of `@quantize` name.
+const QUANTIZER: &str = "quant.zero_point_linear_quantize";
+
+/// Maximum size of the description of an imported model in bytes.
+const MAX_IMPORT_BYTES: u64 = 1 << 28;
+
+/// The entry of a tensor in `@quantize`.
+pub struct Entry<'a> {
+    pub selected: &'a Selected,
+    pub parameters: &'a Parameters,
+    pub bits: u32,
+}
+
+impl Entry<'_> {
+    /// `x: quant.…{zero_point=128, scale=0.5, bits=8, signed=false};`
+    fn text(&self, name: &str) -> String {
+        let Parameters { scales, zero, is_symmetric, channel, .. } = self.parameters;
+        let scales: Vec<String> = scales.iter().map(|scale| format!("{scale:?}")).collect();
+        let scale = match (scales.as_slice(), channel) {
+            ([single], None) => single.clone(),
+            (all, _) => format!("[{}]", all.join(", ")),
+        };
+        let signs = if *is_symmetric { "symmetric=true" } else { "signed=false" };
+        // One scale for the whole tensor has no channels; the default is dimension 1, which may be dynamic.
+        let shape = &self.selected.place.tensor.shape;
+        let is_dynamic = shape.get(1).is_some_and(|extent| extent.fixed().is_none());
+        let axis = channel.or_else(|| is_dynamic.then_some(shape.len()));
+        let axis = axis.map_or(String::new(), |axis| format!(", channel_axis={axis}"));
+        let bits = self.bits;
+        format!("{name}: {QUANTIZER}{{zero_point={zero}, scale={scale}, bits={bits}, {signs}{axis}}};")
+    }
+}
+
+/// The text of the main module with `@quantize` at the end of the graph.
+pub fn quantized_text(program: &Program, graph: &Definition, entries: &[Entry]) -> Option<String> {
+    let main = program.main_module()?;
+    let text = &program.sources.get(main.file)?.text;
+    let root = format!("{}.{}.", main.name, graph.name.name);
+    let is_khronos = program.edition(&program.main) == Edition::Khronos;
+    let lines = entries.iter().map(|entry| {
+        let name = &entry.selected.name;
+        let relative = name.strip_prefix(&root).unwrap_or(name);
+        // Edition khronos requires the full name.
+        let name = if is_khronos { format!("{root}{relative}") } else { relative.to_owned() };
+        format!("        {}\n", entry.text(&name))
+    });
+    let block = format!("    @quantize {{\n{}    }}\n", lines.collect::<String>());
+    let end = (graph.span.end as usize).checked_sub(1)?;
+    let (before, after) = (text.get(..end)?, text.get(end..)?);
+    let separator = if before.ends_with('\n') { "" } else { "\n" };
+    let mut quantized = format!("{before}{separator}{block}{after}");
+    if !main.imports.iter().any(|import| import.path.text() == MODULE) {
+        let position = main.imports.last().map_or(0, |import| import.span.end as usize);
+        let import = format!("import {MODULE};");
+        let import = if position == 0 { format!("{import}\n\n") } else { format!("\n{import}") };
+        quantized.insert_str(position, &import);
+    }
+    let is_formatted = formatted(text) == **text;
+    Some(if is_formatted { formatted(&quantized) } else { quantized })
+}
+
+/// Writes the modules of the model, with this text of the main module, and the description of an imported model.
+pub fn write_modules(program: &Program, main: &str, folder: &Path) -> Result<(), Box<Diagnostic>> {
+    for (key, module) in &program.modules {
+        if program.origin(key) != Origin::Model {
+            continue;
+        }
+        let is_main = *key == program.main;
+        let path = if is_main { PathBuf::from("main") } else { key.split('.').collect() };
+        let path = folder.join(path).with_extension("sknd");
+        let text = program.sources.get(module.file).map_or("", |file| &file.text);
+        write(&path, if is_main { main } else { text }.as_bytes())?;
+    }
+    let description = program.folder.join(IMPORT_FILE);
+    if description.is_file() {
+        let text = skript_host::file::read_within(&description, &program.folder, MAX_IMPORT_BYTES);
+        let text = text.map_err(|error| unwritten(&folder.join(IMPORT_FILE), error))?;
+        write(&folder.join(IMPORT_FILE), &text)?;
+    }
+    Ok(())
+}
+
+/// Writes the variables of the model in the new folder, whose main module is called `main`, to `main.safetensors`.
+pub fn write_weights(model: &Model, variables: &[Tensor], folder: &Path) -> Result<(), Box<Diagnostic>> {
+    if variables.is_empty() {
+        return Ok(());
+    }
+    let path = folder.join("main.safetensors");
+    let arrays = model.variables.iter().map(|variable| variable.name.as_str()).zip(variables);
+    let written = File::create(&path).and_then(|file| {
+        let mut stream = BufWriter::with_capacity(1 << 20, file);
+        safetensors::write(arrays, &mut stream)?;
+        stream.flush()
+    });
+    written.map_err(|error| unwritten(&path, error))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    folder.and_then(|()| std::fs::write(path, bytes)).map_err(|error| unwritten(path, error))
+}
