@@ -81,6 +81,7 @@ else
   step "random networks of the day" .venv/bin/python $networks --seed day --count 100 --seconds 40
 fi
 step "accuracy" scripts/accuracy.sh $all
+step "quantized networks" .venv/bin/python test/quantize/check.py --skript target/release/skript
 step "a model in C" scripts/c-example.sh
 step "the C API" scripts/c-api.sh
 step "pages in a browser" test/view/run.sh

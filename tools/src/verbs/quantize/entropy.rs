@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(histogram.limit(256), 2048.0);
     }
 
-    /// One element far from all others, which numpy's implementation in `test/tools/quantize` also cuts off.
+    /// One element far from all others, which numpy also cuts off in `test/quantize/check.py`.
     #[test]
     fn an_outlier_is_cut_off_and_zeros_do_not_count() {
         let mut histogram = Histogram::new(100.0);
