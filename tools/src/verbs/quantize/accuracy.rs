@@ -63,12 +63,15 @@ impl Accuracy {
     }
 }
 
-/// The number of classes, if a tensor has the shape of class scores: one or two dimensions of several elements, or more whose others
-/// have one element.
+/// The number of classes, if a tensor has the shape of class scores: one dimension of classes, which may follow a dimension of rows, and
+/// may be followed by dimensions of one element, as in `[8, 1000, 1, 1]`.
 fn classes(tensor: &Tensor) -> Option<usize> {
-    let (last, others) = tensor.shape().split_last()?;
-    let is_row = others.iter().skip(1).all(|extent| *extent == 1);
-    (*last > 1 && is_row).then(|| usize::try_from(*last).ok()).flatten()
+    let classes = match tensor.shape() {
+        [classes] | [_, classes] => *classes,
+        [_, classes, others @ ..] if others.iter().all(|extent| *extent == 1) => *classes,
+        _ => return None,
+    };
+    usize::try_from(classes).ok().filter(|classes| *classes > 1)
 }
 
 /// `41.2 dB`, or `exact`.
@@ -106,6 +109,7 @@ mod tests {
     fn images_are_no_class_scores() {
         assert_eq!(classes(&tensor(&[1, 2, 2], &[0.0; 4])), None);
         assert_eq!(classes(&tensor(&[2, 1], &[0.0; 2])), None);
+        assert_eq!(classes(&tensor(&[1, 3, 1, 1], &[0.0; 3])), Some(3));
     }
 
     #[test]

@@ -121,3 +121,56 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {
     let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     folder.and_then(|()| std::fs::write(path, bytes)).map_err(|error| unwritten(path, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verbs::quantize::operands::select;
+    use skript::{ComposeOptions, Document, Limits};
+
+    const GRAPH: &str = "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @variable { w: real[2,2]; } @compose { y = nn.linear(x, w); } }";
+
+    fn written(text: &str) -> String {
+        let document = Document::parse("main.sknd", text, &Limits::default());
+        let model = document.compose(&ComposeOptions::default()).unwrap();
+        let selection = select(model.ir());
+        let parameters = [
+            Parameters { scales: vec![0.5], zero: 3, is_symmetric: false, most: 255, channel: None },
+            Parameters { scales: vec![1e-7, 2.0], zero: 0, is_symmetric: true, most: 127, channel: Some(0) },
+        ];
+        let entries = selection.tensors.iter().zip(&parameters);
+        let entries: Vec<Entry> =
+            entries.map(|(selected, parameters)| Entry { selected, parameters, bits: 8 }).collect();
+        let graph = document.graph_definitions().next().unwrap();
+        let quantized = quantized_text(document.program(), graph, &entries).unwrap();
+        let again = Document::parse("main.sknd", &quantized, &Limits::default());
+        assert!(again.problems().is_empty(), "{quantized}\n{:?}", again.problems());
+        let quantized_model = again.compose(&ComposeOptions::default().quantize()).unwrap();
+        assert_eq!(quantized_model.ir().quantization.len(), 2);
+        quantized
+    }
+
+    #[test]
+    fn entries_are_added_to_the_graph() {
+        let text = written(&format!("# A model.\nimport nn;\n\n{GRAPH}\n"));
+        let [first, second] = [
+            "        x: quant.zero_point_linear_quantize{zero_point=3, scale=0.5, bits=8, signed=false};\n",
+            "        w: quant.zero_point_linear_quantize{zero_point=0, scale=[1e-7, 2.0], bits=8, symmetric=true, channel_axis=0};\n",
+        ];
+        assert!(text.starts_with("# A model.\nimport nn;\nimport quant;\n\ngraph G {"), "{text}");
+        assert!(text.ends_with(&format!("}}\n    @quantize {{\n{first}{second}    }}\n}}\n")), "{text}");
+    }
+
+    #[test]
+    fn the_module_is_imported_once() {
+        let text = written(&format!("import nn;\nimport quant;\n{GRAPH}\n"));
+        assert_eq!(text.matches("import quant;").count(), 1);
+    }
+
+    /// The text of a formatted document remains formatted.
+    #[test]
+    fn a_formatted_document_remains_formatted() {
+        let text = written(&formatted(&format!("import nn;\n\n{GRAPH}\n")));
+        assert_eq!(formatted(&text), text);
+    }
+}

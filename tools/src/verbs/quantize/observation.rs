@@ -106,8 +106,9 @@ impl Observation {
         match &self.second {
             Second::None => self.extremes(),
             Second::Ranks(ranks) => match ranks.values().as_slice() {
-                [low, high] => [*low, *high],
-                [magnitude] => [-magnitude, *magnitude],
+                // Most elements of a sparse tensor are zero.
+                [low, high] if *low < 0.0 || *high > 0.0 => [*low, *high],
+                [magnitude] if *magnitude > 0.0 => [-magnitude, *magnitude],
                 _ => self.extremes(),
             },
             Second::Histogram(histogram) => {

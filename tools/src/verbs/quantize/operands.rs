@@ -251,3 +251,84 @@ fn label<'i>(caller: &Function, invoke: &'i Invoke) -> Option<&'i str> {
     });
     (count == 1).then_some(label)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skript::{ComposeOptions, Document, Limits, Tensor, Weights};
+
+    const OPERATORS: &str = "
+        operator product { @input { a: real[m,k]; b: real[k,n]; } @output { c: real[m,n]; }
+            @lower { c[i,j] += a[i,l] * b[l,j], i < m, j < n, l < k; } }
+        operator grouped { @input { x: real[g,c]; f: real[o,c]; } @output { y: real[o]; }
+            @using { m = o / g; }
+            @lower { y[p * m + q,] += x[p,r] * f[p * m + q,r], p < g, q < m, r < c; } }
+        operator doubled { @input { x: real[m,n]; } @output { y: real[m,n]; } @lower { y[i,j] = x[i,j] * 2.0, i < m, j < n; } }
+        operator inner { @input { x: real[m,2]; } @output { y: real[m,2]; } @variable { w: real[2,2]; }
+            @compose { d = doubled(x); y = product(d, w); } }";
+
+    fn composed(graph: &str) -> skript::Model {
+        let document = Document::parse("main.sknd", &format!("{OPERATORS}\n{graph}"), &Limits::default());
+        assert!(document.problems().is_empty(), "{:?}", document.problems());
+        document.compose(&ComposeOptions::default()).unwrap()
+    }
+
+    fn names(selection: &Selection) -> Vec<(&str, Option<usize>)> {
+        selection.tensors.iter().map(|selected| (selected.name.as_str(), selected.channel)).collect()
+    }
+
+    #[test]
+    fn operands_of_products_have_names_and_channels() {
+        let model = composed(
+            "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @variable { v: real[2,2]; }
+               @compose { t = doubled(x); p = product(t, v); y = inner(p); } }",
+        );
+        let selection = select(model.ir());
+        assert_eq!(names(&selection), [("t", None), ("main.G.v", Some(1)), ("y.d", None), ("main.G.y.w", Some(1))]);
+        assert_eq!((selection.products, selection.skipped.len()), (2, 0));
+    }
+
+    /// By hand: t = 2 x = (2, 4), p = t v = (2, 4), and d = 2 p = (4, 8).
+    #[test]
+    fn tensors_of_operators_become_outputs() {
+        let model = composed(
+            "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @variable { v: real[2,2]; }
+               @compose { t = doubled(x); p = product(t, v); y = inner(p); } }",
+        );
+        let selection = select(model.ir());
+        let places = selection.tensors.iter().filter(|s| s.place.source == Source::Computed);
+        let places: Vec<_> = places.map(|s| (s.place.path.clone(), s.place.value)).collect();
+        let exposed = model.with_outputs(&places).unwrap();
+        let unit = Tensor::from_f32(&[2, 2], &[1.0, 0.0, 0.0, 1.0]).unwrap();
+        let weights = ["main.G.v", "main.G.y.w"].map(|name| (name.to_owned(), unit.clone()));
+        let x = Tensor::from_f32(&[1, 2], &[1.0, 2.0]).unwrap();
+        let outputs = exposed.evaluate(&[("x", &x)], &Weights::arrays(weights)).unwrap();
+        let values: Vec<_> = outputs.iter().map(|(name, t)| (name.as_str(), t.as_f32().unwrap())).collect();
+        assert_eq!(values, [("t", &[2.0, 4.0][..]), ("d", &[4.0, 8.0][..])]);
+    }
+
+    #[test]
+    fn channels_of_groups_follow_from_the_subscripts() {
+        let model = composed(
+            "graph G { @input { x: real[2,3]; } @output { y: real[4]; } @variable { f: real[4,3]; }
+               @compose { y = grouped(x, f); } }",
+        );
+        assert_eq!(names(&select(model.ir())), [("x", None), ("main.G.f", Some(0))]);
+    }
+
+    /// A product of weights alone, elementwise products and unnamed operands are not selected.
+    #[test]
+    fn other_products_are_not_selected() {
+        let model = composed(
+            "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @variable { v: real[2,2]; }
+               @compose { u = product(v, v); y = product(doubled(x), u); } }",
+        );
+        let selection = select(model.ir());
+        assert_eq!((names(&selection), selection.products), (vec![], 0));
+        assert_eq!(selection.skipped.len(), 1);
+        let model = composed(
+            "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @compose { y = doubled(x); } }",
+        );
+        assert_eq!(names(&select(model.ir())), []);
+    }
+}
