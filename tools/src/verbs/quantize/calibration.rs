@@ -54,7 +54,7 @@ impl Exposed {
     /// A tensor of an operator with dynamic extents.
     pub fn new(model: &Model, selected: &[Selected]) -> Result<Self, Diagnostic> {
         let mut places: Vec<(Vec<usize>, ValueId)> = Vec::new();
-        let outputs = selected.iter().map(|selected| {
+        let positions = selected.iter().map(|selected| {
             let place = &selected.place;
             let is_computed = matches!(place.source, Source::Computed | Source::Weights);
             is_computed.then(|| {
@@ -62,7 +62,7 @@ impl Exposed {
                 places.len() - 1
             })
         });
-        let outputs = outputs.collect();
+        let outputs = positions.collect();
         let exposed = model.with_outputs(&places).ok_or_else(|| {
             let text = "a tensor of an operator has dynamic extents, so its elements cannot be collected";
             let wrong = Diagnostic::without_location(&CALIBRATION, text);

@@ -58,8 +58,9 @@ pub fn divergence(bins: &[u64], kept: usize, levels: usize) -> f64 {
     let mut divergence = 0.0;
     let mut begin = 0;
     while begin < inside.len() {
-        let end = (begin..inside.len()).find(|bin| group(*bin) != group(begin)).unwrap_or(inside.len());
-        let members = inside.get(begin..end).unwrap_or_default();
+        let is_member = |bin: &usize| group(*bin) == group(begin);
+        let members: Vec<u64> =
+            (begin..inside.len()).take_while(is_member).filter_map(|bin| inside.get(bin).copied()).collect();
         let filled = members.iter().filter(|count| **count > 0).count();
         let mean = members.iter().sum::<u64>() as f64 / filled as f64 / inner;
         for (offset, count) in members.iter().enumerate() {
@@ -73,7 +74,7 @@ pub fn divergence(bins: &[u64], kept: usize, levels: usize) -> f64 {
                 divergence += share * (share / mean).ln();
             }
         }
-        begin = end;
+        begin += members.len();
     }
     divergence
 }

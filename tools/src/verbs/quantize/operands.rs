@@ -113,10 +113,11 @@ impl Frame {
     /// Defines a tensor that the function computes.
     fn compute(&mut self, function: &Function, id: ValueId, source: Source) {
         let value = function.values.get(id.0 as usize);
-        let own = value.and_then(|v| v.name.as_deref()).filter(|name| !name.contains(':'));
-        let same = |own: &str| function.values.iter().filter(|v| v.name.as_deref() == Some(own)).count();
-        let own = own.filter(|own| same(own) == 1);
-        let name = self.labels.as_ref().zip(own).map(|(labels, own)| format!("{labels}{own}"));
+        // Items of packs have no names, and a name that hides another one is ambiguous.
+        let count = |name: &str| function.values.iter().filter(|v| v.name.as_deref() == Some(name)).count();
+        let written = value.and_then(|v| v.name.as_deref());
+        let name = written.filter(|name| !name.contains(':') && count(name) == 1);
+        let name = self.labels.as_ref().zip(name).map(|(labels, name)| format!("{labels}{name}"));
         self.define(function, id, name, source);
     }
 
@@ -284,7 +285,10 @@ mod tests {
                @compose { t = doubled(x); p = product(t, v); y = inner(p); } }",
         );
         let selection = select(model.ir());
-        assert_eq!(names(&selection), [("t", None), ("main.G.v", Some(1)), ("y.d", None), ("main.G.y.w", Some(1))]);
+        assert_eq!(
+            names(&selection),
+            [("t", None), ("main.G.v", Some(1)), ("y.d", None), ("main.G.y.w", Some(1))]
+        );
         assert_eq!((selection.products, selection.skipped.len()), (2, 0));
     }
 

@@ -53,11 +53,11 @@ impl Precision {
         let most = (1 << (self.bits - 1)) - 1;
         let scale = |magnitude: f64| (magnitude / most as f64) as f32;
         let largest = scale(magnitudes.iter().copied().fold(0.0, f64::max));
-        let scales = magnitudes.iter().map(|magnitude| {
+        let scale = |magnitude: &f64| {
             let scale = scale(*magnitude);
             if scale.is_normal() { scale } else { largest }
-        });
-        let scales = scales.collect();
+        };
+        let scales = magnitudes.iter().map(scale).collect();
         largest.is_normal().then_some(Parameters { scales, zero: 0, is_symmetric: true, most, channel })
     }
 }

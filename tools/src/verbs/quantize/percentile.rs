@@ -119,17 +119,17 @@ mod tests {
     /// Worked out by hand: positions 0, 1.5 and 3 of the sorted elements, and 3/4 of the way from 1 to 10.
     #[test]
     fn percentiles_interpolate_between_elements() {
-        let found = percentiles(&[10.0, -4.0, 1.0, -0.5], &[0.0, 50.0, 100.0, 91.666_666_666_666_67]);
+        let computed = percentiles(&[10.0, -4.0, 1.0, -0.5], &[0.0, 50.0, 100.0, 91.666_666_666_666_67]);
         let expected = [-4.0, 0.25, 10.0, 7.75];
-        assert!(found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-9), "{found:?}");
+        assert!(computed.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-9), "{computed:?}");
     }
 
     /// `numpy.percentile(numpy.arange(-1000, 9001, dtype="f4"), [0.01, 99.99])`.
     #[test]
     fn tails_of_many_elements() {
         let elements: Vec<f32> = (-1000..=9000).map(|n| n as f32).collect();
-        let found = percentiles(&elements, &[0.01, 99.99]);
-        assert!((found[0] + 999.0).abs() < 1e-9 && (found[1] - 8999.0).abs() < 1e-9, "{found:?}");
+        let computed = percentiles(&elements, &[0.01, 99.99]);
+        assert!((computed[0] + 999.0).abs() < 1e-9 && (computed[1] - 8999.0).abs() < 1e-9, "{computed:?}");
     }
 
     #[test]

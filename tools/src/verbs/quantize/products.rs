@@ -58,7 +58,7 @@ fn channel(own: &[BTreeSet<usize>], other: &[BTreeSet<usize>], kept: &BTreeSet<u
 
 type Factor<'f> = (ValueId, &'f [Expr]);
 
-/// Adds the elements that a value multiplies. `None` if the value is another expression. A guard that selects zero is ignored.
+/// Adds the elements that a value multiplies. `None` if the value contains other operations. A guard that selects zero is ignored.
 fn collect_factors<'f>(formula: &'f Formula, value: &'f Expr, factors: &mut Vec<Factor<'f>>) -> Option<()> {
     match &value.node {
         Node::Access { tensor, subscripts } => factors.push((*tensor, subscripts)),
@@ -84,19 +84,19 @@ fn is_zero(expr: &Expr) -> bool {
 
 /// The indices that an expression depends on, without those that have only one value.
 fn indices(formula: &Formula, expr: &Expr) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
+    let mut used = BTreeSet::new();
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         match &expr.node {
             Node::Index(index) => {
                 let extent = formula.indices.get(*index).and_then(|i| i.extent.fixed());
                 if extent != Some(1) {
-                    found.insert(*index);
+                    used.insert(*index);
                 }
             }
             Node::Local(position) => open.extend(formula.locals.get(*position).map(|local| &local.value)),
             _ => open.extend(expr.children()),
         }
     }
-    found
+    used
 }

@@ -48,13 +48,11 @@ impl<'a> Report<'a> {
         selection: &Selection,
         (calibrating, measuring): (&Range<usize>, &Range<usize>),
     ) -> Self {
-        let samples = match calibrating == measuring {
-            true => format!("{} calibrate and measure", counted(calibrating.len(), "sample")),
-            false => format!(
-                "{} calibrate, {} measure",
-                counted(calibrating.len(), "sample"),
-                counted(measuring.len(), "other")
-            ),
+        let calibrating_text = counted(calibrating.len(), "sample");
+        let samples = if calibrating == measuring {
+            format!("{calibrating_text} calibrate and measure")
+        } else {
+            format!("{calibrating_text} calibrate, {} measure", counted(measuring.len(), "other"))
         };
         let heading = format!(
             "{}: {} of {}; {samples}",

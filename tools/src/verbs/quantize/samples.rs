@@ -174,7 +174,8 @@ fn arrays(session: &Session, path: &Path, files: Vec<PathBuf>) -> Result<Vec<Arr
     let mut single = Arrays { origin: path.to_path_buf(), named: Vec::new() };
     for file in files {
         if has_extension(&file, "npy") {
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let stem = file.with_extension("");
+            let stem = stem.file_name().map_or_else(Default::default, |stem| stem.to_string_lossy());
             let mut names = session.imported_names().into_iter();
             let name =
                 names.find(|(imported, _)| *imported == stem).map_or(stem.into_owned(), |(_, own)| own);
@@ -251,7 +252,8 @@ impl Wanted<'_> {
         let (count, shape) = match array.shape() {
             [count, shape @ ..] if shape.len() == declared.len() => (*count, shape.to_vec()),
             [all, rest @ ..] if rest.len() + 1 == declared.len() => {
-                let extent = declared.first().and_then(Extent::fixed).unwrap_or(1).max(1);
+                // A sample has one row along a dynamic dimension.
+                let extent = declared.first().and_then(Extent::fixed).map_or(1, |extent| extent.max(1));
                 if all % extent != 0 {
                     return Err(format!(
                         "the first axis of `{}` has {all} elements, which is not a multiple of {extent}, the extent of a sample",
