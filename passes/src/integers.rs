@@ -30,10 +30,10 @@ mod windows;
 
 use crate::ir::linalg::Generic;
 use crate::ir::walk::named;
-use crate::ir::{self, ops};
+use crate::ir::{self, ops, types};
 use contraction::Contraction;
-use melior::ir::TypeLike;
 use melior::ir::operation::OperationLike;
+use melior::ir::{TypeLike, ValueLike};
 use scalars::is_byte;
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, PassError, op};
@@ -72,15 +72,25 @@ impl SumsOfProducts {
     /// Counts the sums of a module, after this pass.
     pub(crate) fn new(module: melior::ir::OperationRef) -> Self {
         let mut sums = SumsOfProducts::default();
-        for contraction in named(module, ops::linalg::GENERIC).into_iter().filter_map(Contraction::new) {
-            match contraction.element() {
-                Some(kind) if is_byte(kind) => sums.bytes += 1,
-                Some(kind) if kind.is_float() => sums.reals += 1,
-                _ => {}
+        for op in named(module, ops::linalg::GENERIC) {
+            if sums_products_of_bytes(op) {
+                sums.bytes += 1;
+            } else if let Some(kind) = Contraction::new(op).and_then(|contraction| contraction.element()) {
+                sums.reals += usize::from(kind.is_float());
             }
         }
         sums
     }
+}
+
+/// Whether an operation reduces two tensors of bytes to wider integers, as only sums of their products do.
+fn sums_products_of_bytes(op: melior::ir::OperationRef) -> bool {
+    let has_bytes = |value: Option<melior::ir::Value>| {
+        value.and_then(|value| types::element_of(value.r#type())).is_some_and(is_byte)
+    };
+    Generic::cast(op).is_some_and(Generic::reduces)
+        && (0..2).all(|position| has_bytes(op.operand(position).ok()))
+        && !has_bytes(op.result(0).ok().map(Into::into))
 }
 
 /// Erases the replaced operations, and bytes without users.

@@ -43,13 +43,14 @@ import nn;
 import math;
 
 # A convolution whose result is not negative.
-operator block {
+public operator block {
     @attrib { channels: int; size: int; }
     @input { x: real[b,c,h,w]; }
     @output { y: real[b,channels,h,w]; }
     @variable { f: real[channels,c,size,size]; g: real[channels,channels,1,1]; }
     @compose {
-        inner = nn.relu(nn.conv{padding=[1, 1, 1, 1]}(x, f));
+        c = nn.conv{padding=[1, 1, 1, 1]}(x, f);
+        inner = nn.relu(c);
         outer = nn.conv{padding=[0, 0, 0, 0]}(inner, g);
         y = nn.relu(outer);
     }
@@ -260,7 +261,7 @@ def main():
     arguments = parser.parse_args()
     for name in NETWORKS:
         with tempfile.TemporaryDirectory() as folder:
-            check_network(name, arguments.skript, pathlib.Path(folder))
+            check_network(name, str(pathlib.Path(arguments.skript).resolve()), pathlib.Path(folder))
     return 1 if check.failures else 0
 
 

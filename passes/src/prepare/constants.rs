@@ -2,7 +2,7 @@
 //! Finds the buffers of an entry whose contents only depend on variables that no call updates.
 
 use crate::ir::effects::Effects;
-use crate::ir::memref::{is_view, root_of};
+use crate::ir::memref::{is_view, root, root_of};
 use crate::ir::outline::captured;
 use crate::ir::skript::{Check, Intrinsic};
 use crate::ir::{self, ValueKey, attribute_names, attributes, func, ops};
@@ -152,7 +152,12 @@ impl<'c: 'a, 'a> User<'c, 'a> {
     fn from_op(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
         let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
         let (arrays, scalars): (Vec<_>, Vec<_>) = captured(op).into_iter().partition(is_array);
-        let mut roots: Vec<ValueKey> = arrays.iter().map(|array| root_of(*array)).collect();
+        // A constant of the module has the same elements in every call.
+        let is_global = |array: &Value<'c, 'a>| {
+            ir::definition(root(*array)).is_some_and(|(op, _)| ir::name(op) == ops::memref::GET_GLOBAL)
+        };
+        let mut roots: Vec<ValueKey> =
+            arrays.iter().filter(|array| !is_global(array)).map(|array| root_of(*array)).collect();
         roots.sort();
         roots.dedup();
         let makes_arrays = op.results().any(|result| result.r#type().is_mem_ref());

@@ -129,7 +129,12 @@ fn quantize(
     let samples = Samples::read(session, entry, &arguments.data)?;
     let model =
         samples.shapes().and_then(|shapes| model.specialized(&shapes)).unwrap_or_else(|| model.clone());
-    let mut selection = select(model.ir());
+    let program = session.document.program();
+    let is_public = |name: &str| {
+        let (module, name) = name.rsplit_once('.').unwrap_or(("", name));
+        program.definition(module, name).is_some_and(|(_, definition)| definition.public)
+    };
+    let mut selection = select(model.ir(), &is_public);
     if !arguments.per_channel {
         selection.tensors.iter_mut().for_each(|selected| selected.channel = None);
     }

@@ -61,9 +61,8 @@ pub fn quantized_text(program: &Program, graph: &Definition, entries: &[Entry]) 
     let is_khronos = program.edition(&program.main) == Edition::Khronos;
     let lines = entries.iter().map(|entry| {
         let name = &entry.selected.name;
-        let relative = name.strip_prefix(&root).unwrap_or(name);
         // Edition khronos requires the full name.
-        let name = if is_khronos { format!("{root}{relative}") } else { relative.to_owned() };
+        let name = if is_khronos { format!("{root}{name}") } else { name.clone() };
         format!("        {}\n", entry.text(&name))
     });
     let block = format!("    @quantize {{\n{}    }}\n", lines.collect::<String>());
@@ -72,7 +71,10 @@ pub fn quantized_text(program: &Program, graph: &Definition, entries: &[Entry]) 
     let separator = if before.ends_with('\n') { "" } else { "\n" };
     let mut quantized = format!("{before}{separator}{block}{after}");
     if !main.imports.iter().any(|import| import.path.text() == MODULE) {
-        let position = main.imports.last().map_or(0, |import| import.span.end as usize);
+        let position = match main.imports.last() {
+            Some(last) => text.get(last.span.end as usize..)?.find(';')? + last.span.end as usize + 1,
+            None => 0,
+        };
         let import = format!("import {MODULE};");
         let import = if position == 0 { format!("{import}\n\n") } else { format!("\n{import}") };
         quantized.insert_str(position, &import);
@@ -133,7 +135,7 @@ mod tests {
     fn written(text: &str) -> String {
         let document = Document::parse("main.sknd", text, &Limits::default());
         let model = document.compose(&ComposeOptions::default()).unwrap();
-        let selection = select(model.ir());
+        let selection = select(model.ir(), &|_| false);
         let parameters = [
             Parameters { scales: vec![0.5], zero: 3, is_symmetric: false, most: 255, channel: None },
             Parameters { scales: vec![1e-7, 2.0], zero: 0, is_symmetric: true, most: 127, channel: Some(0) },

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use skript_frontend::model::{
-    Body, Function, FunctionId, Invoke, Model, Operation, PortTensors, TensorType, ValueId, VariableId,
+    Body, Function, FunctionId, FunctionRole, Invoke, Model, Operation, PortTensors, TensorType, ValueId,
+    VariableId,
 };
 use skript_frontend::source::Span;
 use skript_semantics::ScalarKind;
@@ -70,9 +71,10 @@ pub struct Skipped {
     pub reason: &'static str,
 }
 
-/// Selects the operands of all sums of products.
-pub fn select(model: &Model) -> Selection {
-    let mut selector = Selector { model, known: HashMap::new(), selection: Selection::default() };
+/// Selects the operands of all sums of products. `@quantize` names the variables of all operators, and other tensors of those that are
+/// public, by the qualified name of the operator.
+pub fn select(model: &Model, is_public: &dyn Fn(&str) -> bool) -> Selection {
+    let mut selector = Selector { model, is_public, known: HashMap::new(), selection: Selection::default() };
     let Some(entry) = model.function(model.entry) else {
         return selector.selection;
     };
@@ -83,9 +85,11 @@ pub fn select(model: &Model) -> Selection {
         let name = is_single.then(|| port.name.clone());
         frame.define(entry, *id, name, Source::Input(position));
     }
+    let root = format!("{}.", entry.name);
     let updated: Vec<VariableId> = model.updates.iter().map(|(variable, _)| *variable).collect();
     for (id, variable) in entry.captures.iter().zip(&entry.capture_variables) {
-        let name = model.variable(*variable).map(|v| v.name.clone()).filter(|name| !name.contains(':'));
+        let name = model.variable(*variable).and_then(|variable| variable.name.strip_prefix(&root));
+        let name = name.filter(|name| !name.contains(':')).map(str::to_owned);
         let is_updated = updated.contains(variable);
         let source = if is_updated { Source::Computed } else { Source::Variable(*variable) };
         frame.define(entry, *id, name, source);
@@ -130,6 +134,7 @@ impl Frame {
 
 struct Selector<'m> {
     model: &'m Model,
+    is_public: &'m dyn Fn(&str) -> bool,
     /// The sums of products of functions with formulas.
     known: HashMap<FunctionId, Vec<[products::Operand; 2]>>,
     selection: Selection,
@@ -186,7 +191,8 @@ impl<'m> Selector<'m> {
             }
             Body::Block(_) => {
                 let labels = frame.labels.as_ref().zip(label(caller, invoke));
-                let labels = labels.map(|(outer, label)| format!("{outer}{label}."));
+                let is_named = callee.role == FunctionRole::Operator && (self.is_public)(&callee.name);
+                let labels = labels.filter(|_| is_named).map(|(outer, label)| format!("{outer}{label}."));
                 let path = frame.path.iter().copied().chain([position]).collect();
                 self.visit(callee, Frame { path, labels, places });
             }
@@ -219,7 +225,7 @@ impl<'m> Selector<'m> {
                     self.selection.products += 1;
                     return;
                 }
-                "an operand has no name that `@quantize` accepts"
+                "`@quantize` cannot name an operand; inside of an operator, it names variables, and other tensors if the operator is public"
             }
             _ => "an operand is neither an input nor a variable of the operator",
         };
@@ -265,13 +271,17 @@ mod tests {
             @using { m = o / g; }
             @lower { y[p * m + q,] += x[p,r] * f[p * m + q,r], p < g, q < m, r < c; } }
         operator doubled { @input { x: real[m,n]; } @output { y: real[m,n]; } @lower { y[i,j] = x[i,j] * 2.0, i < m, j < n; } }
-        operator inner { @input { x: real[m,2]; } @output { y: real[m,2]; } @variable { w: real[2,2]; }
+        public operator inner { @input { x: real[m,2]; } @output { y: real[m,2]; } @variable { w: real[2,2]; }
             @compose { d = doubled(x); y = product(d, w); } }";
 
     fn composed(graph: &str) -> skript::Model {
         let document = Document::parse("main.sknd", &format!("{OPERATORS}\n{graph}"), &Limits::default());
         assert!(document.problems().is_empty(), "{:?}", document.problems());
         document.compose(&ComposeOptions::default()).unwrap()
+    }
+
+    fn selected(model: &skript::Model) -> Selection {
+        select(model.ir(), &|name| name == "main.inner")
     }
 
     fn names(selection: &Selection) -> Vec<(&str, Option<usize>)> {
@@ -284,12 +294,18 @@ mod tests {
             "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @variable { v: real[2,2]; }
                @compose { t = doubled(x); p = product(t, v); y = inner(p); } }",
         );
-        let selection = select(model.ir());
-        assert_eq!(
-            names(&selection),
-            [("t", None), ("main.G.v", Some(1)), ("y.d", None), ("main.G.y.w", Some(1))]
-        );
+        let selection = selected(&model);
+        assert_eq!(names(&selection), [("t", None), ("v", Some(1)), ("y.d", None), ("y.w", Some(1))]);
         assert_eq!((selection.products, selection.skipped.len()), (2, 0));
+    }
+
+    #[test]
+    fn tensors_of_operators_that_are_not_public_have_no_names() {
+        let model = composed(
+            "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @compose { y = inner(x); } }",
+        );
+        let selection = select(model.ir(), &|_| false);
+        assert_eq!((names(&selection), selection.skipped.len()), (vec![], 1));
     }
 
     /// By hand: t = 2 x = (2, 4), p = t v = (2, 4), and d = 2 p = (4, 8).
@@ -299,7 +315,7 @@ mod tests {
             "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @variable { v: real[2,2]; }
                @compose { t = doubled(x); p = product(t, v); y = inner(p); } }",
         );
-        let selection = select(model.ir());
+        let selection = selected(&model);
         let places = selection.tensors.iter().filter(|s| s.place.source == Source::Computed);
         let places: Vec<_> = places.map(|s| (s.place.path.clone(), s.place.value)).collect();
         let exposed = model.with_outputs(&places).unwrap();
@@ -317,22 +333,21 @@ mod tests {
             "graph G { @input { x: real[2,3]; } @output { y: real[4]; } @variable { f: real[4,3]; }
                @compose { y = grouped(x, f); } }",
         );
-        assert_eq!(names(&select(model.ir())), [("x", None), ("main.G.f", Some(0))]);
+        assert_eq!(names(&selected(&model)), [("x", None), ("f", Some(0))]);
     }
 
-    /// A product of weights alone, elementwise products and unnamed operands are not selected.
+    /// Products of weights alone and elementwise products are not selected.
     #[test]
     fn other_products_are_not_selected() {
         let model = composed(
             "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @variable { v: real[2,2]; }
-               @compose { u = product(v, v); y = product(doubled(x), u); } }",
+               @compose { u = product(v, v); y = product(x, u); } }",
         );
-        let selection = select(model.ir());
-        assert_eq!((names(&selection), selection.products), (vec![], 0));
-        assert_eq!(selection.skipped.len(), 1);
+        let selection = selected(&model);
+        assert_eq!((names(&selection), selection.products), (vec![("x", None), ("u", Some(1))], 1));
         let model = composed(
             "graph G { @input { x: real[1,2]; } @output { y: real[1,2]; } @compose { y = doubled(x); } }",
         );
-        assert_eq!(names(&select(model.ir())), []);
+        assert_eq!(names(&selected(&model)), []);
     }
 }

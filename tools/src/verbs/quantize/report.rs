@@ -21,6 +21,8 @@ pub struct Report<'a> {
     arguments: &'a QuantizeArguments,
     /// The sums of products in the code for integers.
     pub sums: SumsOfProducts,
+    /// The number of sums of products whose operands are not quantized.
+    skipped: usize,
     heading: String,
     outputs: Vec<Output>,
     tensors: Vec<Line>,
@@ -63,6 +65,7 @@ impl<'a> Report<'a> {
         Report {
             arguments,
             sums: SumsOfProducts::default(),
+            skipped: selection.skipped.len(),
             heading,
             outputs: Vec::new(),
             tensors: Vec::new(),
@@ -172,7 +175,15 @@ impl<'a> Report<'a> {
             let text = low(format!("output `{}`, {},", output.name, word(output.how)), &output.accuracy);
             Diagnostic::warning_without_location(&QUANTIZATION_NOISE, text)
         });
-        tensors.chain(outputs).collect()
+        let remaining = self.sums.reals.saturating_sub(self.skipped);
+        let remaining = (remaining > 0).then(|| {
+            let text = format!("{} of products of quantized tensors in reals", counted(remaining, "sum"));
+            let warning = Diagnostic::warning_without_location(&QUANTIZATION_NOISE, text);
+            warning.with_help(
+                "docs/numerics.md has the conditions of sums in integers, such as the types of tensors",
+            )
+        });
+        tensors.chain(outputs).chain(remaining).collect()
     }
 }
 
