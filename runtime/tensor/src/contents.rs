@@ -44,6 +44,7 @@ fn contents(source: &Source) -> Contents {
         Source::Packed(archive) => archive.folder(),
         Source::SafeTensors(arrays) => arrays.path(),
         Source::Npz(arrays) => arrays.path(),
+        Source::Gguf(arrays) => arrays.path(),
         Source::Held(arrays) => arrays.path(),
         Source::Arrays(_) => Path::new(""),
     };
@@ -57,6 +58,7 @@ fn names(source: &Source) -> Vec<String> {
         Source::Packed(archive) => dat_files(Archive::names(archive)),
         Source::SafeTensors(arrays) => SafeTensors::names(arrays),
         Source::Npz(arrays) => Npz::names(arrays).to_vec(),
+        Source::Gguf(arrays) => arrays.entries().iter().map(|entry| entry.name.clone()).collect(),
         Source::Held(arrays) => arrays.names().map(str::to_owned).collect(),
         Source::Arrays(arrays) => arrays.keys().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
     }

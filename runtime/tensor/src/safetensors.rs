@@ -90,17 +90,7 @@ impl SafeTensors {
         let outside = || wrong(format!("{name:?} is not in the file"));
         let start = usize::try_from(entry.data_offsets.0).map_err(|_| outside())?;
         let start = start.checked_add(self.data).ok_or_else(outside)?;
-        let mapped = Tensor::mapped(element, &entry.shape, self.file.clone(), start);
-        if let Some(mut tensor) = mapped {
-            tensor.normalize_bools()?;
-            self.file.intact()?;
-            return Ok(Some(tensor));
-        }
-        let length = shape::byte_length(element, &entry.shape).ok_or_else(outside)?;
-        let bytes = self.file.bytes().get(start..).and_then(|b| b.get(..length));
-        let tensor = Tensor::from_bytes(element, &entry.shape, bytes.ok_or_else(outside)?)?;
-        self.file.intact()?;
-        Ok(Some(tensor))
+        Tensor::within(element, &entry.shape, &self.file, start).map(Some)
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -115,6 +115,31 @@ impl Tensor {
         Some(Tensor { element, shape: shape.to_vec(), data: Data::Mapped { file, offset, length } })
     }
 
+    /// Elements in a mapped file, which are copied if they are not aligned.
+    ///
+    /// # Errors
+    /// [`TensorError::Length`] if they exceed the file, [`TensorError::Changed`] if bytes are no longer in the file.
+    pub(crate) fn within(
+        element: ElementType,
+        shape: &[u64],
+        file: &MappedFile,
+        start: usize,
+    ) -> Result<Tensor, TensorError> {
+        let mut tensor = match Tensor::mapped(element, shape, file.clone(), start) {
+            Some(tensor) => tensor,
+            None => {
+                let rest = file.bytes().get(start..);
+                let part = shape::byte_length(element, shape).and_then(|length| rest?.get(..length));
+                let got = file.bytes().len().saturating_sub(start);
+                let outside = || TensorError::Length { element, shape: shape.to_vec(), got };
+                Tensor::from_bytes(element, shape, part.ok_or_else(outside)?)?
+            }
+        };
+        tensor.normalize_bools()?;
+        file.intact()?;
+        Ok(tensor)
+    }
+
     /// Elements in memory with another owner, without a copy. Bytes of bools must be 0 or 1.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use crate::archive::{self, Archive};
 use crate::dat;
 use crate::element::ElementType;
 use crate::error::{Admits, TensorError};
+use crate::gguf::Gguf;
 use crate::held::HeldArrays;
 use crate::map::MappedFile;
 use crate::npz::Npz;
@@ -54,6 +55,7 @@ pub(crate) enum Source {
     Packed(Archive),
     SafeTensors(SafeTensors),
     Npz(Npz),
+    Gguf(Gguf),
     Held(HeldArrays),
     Arrays(Arc<HashMap<String, Tensor>>),
 }
@@ -61,7 +63,7 @@ pub(crate) enum Source {
 /// Whether a path has the extension of a file with arrays.
 pub fn is_array_file(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str());
-    matches!(extension, Some("safetensors" | "npz"))
+    matches!(extension, Some("safetensors" | "npz" | "gguf"))
 }
 
 impl WeightStore {
@@ -70,14 +72,14 @@ impl WeightStore {
         self.sources.is_empty()
     }
 
-    /// A folder of `.dat` files, then `<stem>.safetensors` and `<stem>.npz` in it, if they exist. `max_bytes` bounds the
+    /// A folder of `.dat` files, then `<stem>.safetensors`, `<stem>.npz` and `<stem>.gguf` in it, if they exist. `max_bytes` bounds the
     /// unpacked size of a compressed array in bytes.
     ///
     /// # Errors
-    /// [`TensorError`] if one of these two files cannot be read.
+    /// [`TensorError`] if one of these files cannot be read.
     pub fn folder(folder: &Path, stem: &str, max_bytes: u64) -> Result<WeightStore, TensorError> {
         let mut sources = vec![Source::Folder(folder.to_path_buf())];
-        for extension in ["safetensors", "npz"] {
+        for extension in ["safetensors", "npz", "gguf"] {
             let path = folder.join(format!("{stem}.{extension}"));
             if path.exists() {
                 sources.push(arrays(MappedFile::open_within(&path, folder)?, &path, max_bytes)?);
@@ -104,7 +106,7 @@ impl WeightStore {
         let metadata = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
         if !metadata.is_dir() {
             let reason =
-                "is neither a folder with weights nor a file with the extension .safetensors, .npz or .tgz";
+                "is neither a folder with weights nor a file with the extension .safetensors, .npz, .gguf or .tgz";
             return Err(TensorError::format(path, reason));
         }
         WeightStore::folder(path, "main", max_bytes)
@@ -147,6 +149,7 @@ impl WeightStore {
             Some(Source::Packed(archive)) => archive.folder().join(file),
             Some(Source::SafeTensors(arrays)) => arrays.path().join(name),
             Some(Source::Npz(arrays)) => arrays.path().join(name),
+            Some(Source::Gguf(arrays)) => arrays.path().join(name),
             Some(Source::Held(arrays)) => arrays.path().join(name),
             Some(Source::Arrays(_)) => PathBuf::from(name),
         })
@@ -154,10 +157,11 @@ impl WeightStore {
 }
 
 fn arrays(file: MappedFile, path: &Path, max_bytes: u64) -> Result<Source, TensorError> {
-    if path.extension().is_some_and(|e| e == "safetensors") {
-        return SafeTensors::new(file, path).map(Source::SafeTensors);
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("safetensors") => SafeTensors::new(file, path).map(Source::SafeTensors),
+        Some("gguf") => Gguf::new(file, path).map(Source::Gguf),
+        _ => Npz::new(file, path, max_bytes).map(Source::Npz),
     }
-    Npz::new(file, path, max_bytes).map(Source::Npz)
 }
 
 impl Source {
@@ -183,6 +187,7 @@ impl Source {
             Source::Packed(archive) => archive.folder().join(file),
             Source::SafeTensors(arrays) => arrays.path().join(name),
             Source::Npz(arrays) => arrays.path().join(name),
+            Source::Gguf(arrays) => arrays.path().join(name),
             Source::Held(arrays) => arrays.path().join(name),
             Source::Arrays(_) => PathBuf::from(name),
         })
@@ -200,6 +205,7 @@ impl Source {
             },
             Source::SafeTensors(arrays) => arrays.get(name, admits)?,
             Source::Npz(arrays) => arrays.get(name, admits)?,
+            Source::Gguf(arrays) => arrays.get(name, admits)?,
             Source::Held(arrays) => arrays.get(name, admits)?,
             Source::Arrays(arrays) => match arrays.get(name) {
                 Some(tensor) => {
@@ -285,7 +291,11 @@ impl WeightStore {
             let names = match source {
                 Source::Folder(folder) => numbered_in(folder),
                 Source::Packed(archive) => numbered(archive.names()),
-                Source::SafeTensors(_) | Source::Npz(_) | Source::Held(_) | Source::Arrays(_) => Vec::new(),
+                Source::SafeTensors(_)
+                | Source::Npz(_)
+                | Source::Gguf(_)
+                | Source::Held(_)
+                | Source::Arrays(_) => Vec::new(),
             };
             let fits = names.len() == count;
             fits.then(|| names.into_iter().map(|name| (source, name)).collect())
