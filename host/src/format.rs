@@ -34,12 +34,7 @@ const OTHER: &str = "pass the ONNX model that it was converted from";
 const FORMATS: &[Foreign] = &[
     foreign(&["tflite"], Some((4, b"TFL3")), "a TensorFlow Lite model", KERAS),
     foreign(&["ort"], Some((4, b"ORTM")), "a model in the format of onnxruntime", OTHER),
-    foreign(
-        &["gguf"],
-        Some((0, b"GGUF")),
-        "a GGUF model",
-        "export the model to ONNX from the framework that it was trained in",
-    ),
+    foreign(&["gguf"], Some((0, b"GGUF")), "a GGUF model", "`skript import` writes it as a model folder"),
     foreign(&["h5", "hdf5", "keras"], Some((0, b"\x89HDF\r\n\x1a\n")), "a Keras model", KERAS),
     foreign(&["pt", "pth", "pt2", "ckpt", "torchscript"], None, "a PyTorch file", TORCH),
     foreign(&["pb"], None, "a TensorFlow model", KERAS),
@@ -112,6 +107,11 @@ pub fn is_onnx(bytes: &[u8]) -> bool {
     // The fields that may follow: producer, domain, model version, text, graph, operator sets, metadata.
     const NEXT: [u8; 8] = [0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72];
     matches!(bytes, [IR_VERSION, version, next, ..] if (1..=64).contains(version) && NEXT.contains(next))
+}
+
+/// Whether a path names a GGUF file, by its extension or its content.
+pub fn is_gguf(path: &Path) -> bool {
+    path.is_file() && (extension(path) == "gguf" || head(path).is_some_and(|head| head.starts_with(b"GGUF")))
 }
 
 fn extension(path: &Path) -> String {

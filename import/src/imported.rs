@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use skript_host::FileError;
-use skript_tensor::Tensor;
+use skript_tensor::{Tensor, TensorError};
 
 use crate::refusal::Refusal;
 
@@ -50,6 +50,9 @@ pub enum ImportError {
     /// It is not an ONNX model.
     #[error("{} is not an ONNX model: {reason}", path.display())]
     Format { path: PathBuf, reason: String },
+    /// A GGUF file cannot be read, or violates its format.
+    #[error("{0}")]
+    Gguf(#[from] TensorError),
     /// An option contradicts the model, for instance by an unknown name.
     #[error("{0}")]
     Name(String),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads ONNX models and writes them as SkriptND.
+//! Reads ONNX models, and language models in GGUF files, and writes them as SkriptND.
 //!
 //! [`convert`] reads the file ([`proto`]), walks its graph with a rule for each operator ([`operators`]), evaluates shapes and
 //! small integer tensors on the way ([`evaluate`], [`fold`]), and writes the document ([`write`]). An import returns a
@@ -16,6 +16,7 @@ mod extent;
 mod external;
 mod fold;
 mod folds;
+mod gguf;
 mod imported;
 mod importer;
 mod library;
@@ -35,6 +36,7 @@ mod value;
 mod write;
 
 pub use convert::convert;
+pub use gguf::convert_gguf;
 pub use imported::{ImportError, Imported, Options, Weight};
 pub use model_file::{Declaration, DeclaredExtent, ForCall, ModelFile};
 pub use origin::{Input, Origin, Output};

@@ -58,7 +58,7 @@ const SEED: u64 = 1;
 ///     'simulate' applies the operators of `@quantize` to its tensors, 'integer' also computes sums of products of quantized tensors in
 ///     8-bit integers; if it is not set, `@quantize` is kept as information, and an ONNX model is computed in integers
 /// weights
-///     a folder of .dat files, a .safetensors or .npz file, a dict of arrays by the names of variables, or 'random'; the
+///     a folder of .dat files, a .safetensors, .npz or .gguf file, a dict of arrays by the names of variables, or 'random'; the
 ///     default are the weights beside the model
 /// threads
 ///     the number of threads of calls; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS

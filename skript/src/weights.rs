@@ -29,8 +29,8 @@ impl Weights {
         Weights::none().or(MissingWeights::Random(seed))
     }
 
-    /// A folder of `.dat` files, or a `.safetensors`, `.npz` or `.tgz` file. `.dat` and `.safetensors` files are mapped, not copied;
-    /// `.tgz` files and arrays of `.npz` files are unpacked into memory.
+    /// A folder of `.dat` files, or a `.safetensors`, `.npz`, `.gguf` or `.tgz` file. `.tgz` files and arrays of
+    /// `.npz` files are unpacked into memory; the others are mapped, not copied.
     ///
     /// # Errors
     /// [`Error::Arrays`] if a file cannot be read.

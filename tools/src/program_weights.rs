@@ -40,7 +40,7 @@ pub struct ProgramWeights {
     /// Location of the weights of a StableHLO program
     #[arg(long = "weights", value_enum, value_name = "WHERE", group = READING)]
     pub location: Option<WeightsLocation>,
-    /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
+    /// Folder of the weights, or a .safetensors, .npz, .gguf or .tgz file; the model's own folder if not given
     #[arg(long, value_name = "DIR|FILE")]
     pub variables: Option<PathBuf>,
 }

@@ -29,7 +29,7 @@ struct Arguments {
     /// Compiled model, as `skript compile -o MODEL.skm` writes it
     #[arg(value_name = "MODEL.skm")]
     model: PathBuf,
-    /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given. Not for a model
+    /// Folder of the weights, or a .safetensors, .npz, .gguf or .tgz file; the model's own folder if not given. Not for a model
     /// that was compiled with --embed-weights
     #[arg(long, value_name = "DIR|FILE")]
     weights: Option<PathBuf>,

@@ -105,8 +105,7 @@ impl WeightStore {
         }
         let metadata = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
         if !metadata.is_dir() {
-            let reason =
-                "is neither a folder with weights nor a file with the extension .safetensors, .npz, .gguf or .tgz";
+            let reason = "is neither a folder with weights nor a file with the extension .safetensors, .npz, .gguf or .tgz";
             return Err(TensorError::format(path, reason));
         }
         WeightStore::folder(path, "main", max_bytes)

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct WeightsArguments {
-    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
+    /// A file with weights (.safetensors, .npz, .gguf, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
     /// Folder of the weights, or a file as for --weights; the default is the model's folder

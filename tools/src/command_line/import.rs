@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// ONNX model
+    /// ONNX model, or a language model in a GGUF file
     pub model: PathBuf,
     /// Folder to write; the default is the name of the model without its extension
     #[arg(short, long, value_name = "FOLDER")]
@@ -15,6 +15,9 @@ pub struct ImportArguments {
     /// Write into a folder that is not empty
     #[arg(long)]
     pub force: bool,
+    /// Copy a GGUF file into the folder; by default its main.gguf is another name of the same file (a hard link)
+    #[arg(long)]
+    pub copy: bool,
     /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`; -1 or ? leaves one dynamic
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<InputShape>,

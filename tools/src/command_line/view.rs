@@ -22,7 +22,7 @@ pub struct ViewArguments {
     /// Colour the boxes by the times in a file of `skript run --profile=FILE.json` or `skript bench --profile=FILE.json`
     #[arg(long, value_name = "FILE.json", conflicts_with = "dot")]
     pub profile: Option<PathBuf>,
-    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
+    /// A file with weights (.safetensors, .npz, .gguf, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument, conflicts_with = "dot")]
     pub weights: Option<WeightsArgument>,
     /// Do not read weights: the page has no histograms

@@ -73,7 +73,7 @@ fn variables(arguments: &CompileArguments, session: &mut Session, model: &Model)
     let mut weights =
         Weights { folder: arguments.weights.variables.as_deref(), ..Weights::from_model_folder() };
     if arguments.embed_weights {
-        weights.remedy = "weights are embedded from the model's folder; --variables DIR|FILE reads them from another folder, or from a .safetensors, .npz or .tgz file";
+        weights.remedy = "weights are embedded from the model's folder; --variables DIR|FILE reads them from another folder, or from a .safetensors, .npz, .gguf or .tgz file";
     }
     session.variables(model, weights)
 }

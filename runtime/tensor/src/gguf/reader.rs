@@ -72,7 +72,11 @@ fn alignment(metadata: &HashMap<String, Value>) -> Result<u64, String> {
 }
 
 /// The entries with their positions in the file, if they are aligned, in the file, and do not overlap.
-fn placed(entries: Vec<(usize, Entry, u64)>, alignment: u64, reader: Reader<'_>) -> Result<Vec<Entry>, String> {
+fn placed(
+    entries: Vec<(usize, Entry, u64)>,
+    alignment: u64,
+    reader: Reader<'_>,
+) -> Result<Vec<Entry>, String> {
     let end = reader.bytes.len() as u64;
     let data = (reader.at as u64).next_multiple_of(alignment);
     let mut ranges = Vec::with_capacity(entries.len());
@@ -133,7 +137,10 @@ impl<'b> Reader<'b> {
         let part = end.and_then(|end| self.bytes.get(self.at..end));
         let Some(part) = part else {
             let left = self.bytes.len().saturating_sub(self.at);
-            return Err(format!("byte {}: {what} has {count} bytes, but the file has only {left} more", self.at));
+            return Err(format!(
+                "byte {}: {what} has {count} bytes, but the file has only {left} more",
+                self.at
+            ));
         };
         self.at += part.len();
         Ok(part)

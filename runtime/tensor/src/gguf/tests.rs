@@ -23,7 +23,8 @@ impl Writer {
     fn tensor(mut self, name: &str, extents: &[u64], kind: u32, offset: u64) -> Writer {
         let rank = extents.len() as u32;
         let extents: Vec<u8> = extents.iter().flat_map(|n| n.to_le_bytes()).collect();
-        let parts = [&text(name), &rank.to_le_bytes()[..], &extents, &kind.to_le_bytes(), &offset.to_le_bytes()];
+        let parts =
+            [&text(name), &rank.to_le_bytes()[..], &extents, &kind.to_le_bytes(), &offset.to_le_bytes()];
         self.tensors.push(parts.concat());
         self
     }
@@ -35,7 +36,8 @@ impl Writer {
 
     fn bytes(&self) -> Vec<u8> {
         let counts = [self.tensors.len() as u64, self.keys.len() as u64].map(u64::to_le_bytes).concat();
-        let mut bytes = [&b"GGUF\x03\0\0\0"[..], &counts, &self.keys.concat(), &self.tensors.concat()].concat();
+        let mut bytes =
+            [&b"GGUF\x03\0\0\0"[..], &counts, &self.keys.concat(), &self.tensors.concat()].concat();
         bytes.resize(bytes.len().next_multiple_of(32), 0);
         bytes.extend(&self.data);
         bytes
@@ -92,7 +94,8 @@ fn metadata_and_tensors_are_read() {
 #[test]
 fn headers_are_validated() {
     let key = |name, kind, value: &[u8]| Writer::default().key(name, kind, value).message();
-    let tensor = |extents: &[u64], kind, offset| Writer::default().tensor("t", extents, kind, offset).message();
+    let tensor =
+        |extents: &[u64], kind, offset| Writer::default().tensor("t", extents, kind, offset).message();
     let cases = [
         (opened(b"GGML".to_vec()).unwrap_err(), "does not begin with the bytes `GGUF`"),
         (opened(b"GGUF\0\0\0\x03".to_vec()).unwrap_err(), "byte 4: the file is big endian"),

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Language models in GGUF files.
+//!
+//! [`convert_gguf`] reads the hyperparameters and the table of tensors ([`model`]), and writes the document ([`text`]). The weights
+//! remain in the file: variables of the document have the names of its tensors, and formulas of the library convert their bytes.
+
+mod model;
+mod parameters;
+mod text;
+
+use std::path::Path;
+
+use skript_tensor::Gguf;
+
+use crate::imported::{ImportError, Imported};
+use crate::refusal::{Reason, Refusal};
+
+/// Reads a file and writes its language model as SkriptND. The weights of the document are those of the file.
+///
+/// # Errors
+/// [`ImportError`] if the file cannot be read, or has a model that is not supported.
+pub fn convert_gguf(path: &Path) -> Result<Imported, ImportError> {
+    let file = Gguf::open(path)?;
+    let refused = |Reason(reason): Reason| ImportError::Refused {
+        path: path.to_path_buf(),
+        refusals: vec![Refusal { node: String::new(), operator: String::new(), reason }],
+        deciding: Vec::new(),
+    };
+    let model = model::read(&file).map_err(refused)?;
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Ok(Imported {
+        main: text::document(&model, &name),
+        onnx: None,
+        json: text::json(&model),
+        weights: Vec::new(),
+        notes: Vec::new(),
+        warnings: Vec::new(),
+        selecting: Vec::new(),
+    })
+}

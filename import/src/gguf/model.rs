@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The structure of a language model, from the hyperparameters and the table of tensors.
+
+use std::collections::HashSet;
+
+use skript_tensor::gguf::{BlockType, Entry, Storage, Value};
+use skript_tensor::{ElementType, Gguf};
+
+use super::parameters::Parameters;
+use crate::refusal::{Reason, Ruled};
+
+/// A supported architecture.
+#[derive(Debug)]
+pub(super) struct Architecture {
+    pub name: &'static str,
+    /// Whether the rotary embedding turns pairs of adjacent features. Converters reorder the rows of queries and keys for it.
+    pub is_adjacent: bool,
+}
+
+const ARCHITECTURES: [Architecture; 3] = [
+    Architecture { name: "llama", is_adjacent: true },
+    Architecture { name: "qwen2", is_adjacent: false },
+    Architecture { name: "qwen3", is_adjacent: false },
+];
+
+/// The formats that the library module `format` has an operator for.
+const FORMATS: [&str; 12] =
+    ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "MXFP4"];
+
+/// The upper bound of the number of tokens, unless the model has a smaller one or the user sets another one.
+const CONTEXT: u64 = 2048;
+
+#[derive(Debug)]
+pub(super) struct Model<'f> {
+    pub architecture: &'static Architecture,
+    /// The name of the model; empty if the file has none.
+    pub title: String,
+    pub context: u64,
+    /// Heads of queries.
+    pub heads: u64,
+    /// Heads of keys and values.
+    pub groups: u64,
+    /// Features of a head of keys, and of values.
+    pub key_size: u64,
+    pub value_size: u64,
+    /// The number of features of a head that are turned.
+    pub turned: u64,
+    pub base: f64,
+    pub epsilon: f64,
+    pub embedding: Matrix<'f>,
+    pub layers: Vec<Layer<'f>>,
+    /// The matrix of the logits; `None` for that of the embedding.
+    pub output: Option<Matrix<'f>>,
+    /// Whether the tensor `rope_freqs.weight` divides the angles.
+    pub has_factors: bool,
+    /// The tensors of the file.
+    pub entries: &'f [Entry],
+}
+
+/// A matrix of weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Matrix<'f> {
+    /// The name in its layer: `attn_q`.
+    pub name: &'f str,
+    pub rows: u64,
+    pub columns: u64,
+    pub format: Format,
+    pub is_biased: bool,
+}
+
+/// How elements of a matrix are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Format {
+    /// As reals.
+    Real,
+    /// In blocks, which an operator of the module `format` converts.
+    Blocks { name: &'static str, elements: u64, bytes: u64 },
+}
+
+/// The matrices of a layer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Layer<'f> {
+    pub query: Matrix<'f>,
+    pub key: Matrix<'f>,
+    pub value: Matrix<'f>,
+    pub mixed: Matrix<'f>,
+    pub gate: Matrix<'f>,
+    pub up: Matrix<'f>,
+    pub down: Matrix<'f>,
+    /// Whether each head of queries and keys is normalized.
+    pub has_head_norms: bool,
+}
+
+/// Reads the structure.
+///
+/// # Errors
+/// A part of the model is not supported.
+pub(super) fn read(file: &Gguf) -> Ruled<Model<'_>> {
+    let architecture = architecture(file)?;
+    let parameters = Parameters { file, architecture: architecture.name };
+    parameters.absent("rope.scaling.type")?;
+    parameters.absent("expert_count")?;
+    let width = parameters.int("embedding_length")?;
+    let heads = parameters.int("attention.head_count")?;
+    let groups = parameters.optional_int("attention.head_count_kv")?.unwrap_or(heads);
+    if heads % groups != 0 || width % heads != 0 {
+        return Err(Reason(format!(
+            "{heads} heads of queries do not divide into {groups} groups, or {width} features into the heads"
+        )));
+    }
+    let size = width / heads;
+    let key_size = parameters.optional_int("attention.key_length")?.unwrap_or(size);
+    let turned = parameters.optional_int("rope.dimension_count")?.unwrap_or(key_size);
+    if turned > key_size || turned % 2 != 0 {
+        return Err(Reason(format!(
+            "the rotary embedding turns {turned} of {key_size} features of a head; an even number of them is supported"
+        )));
+    }
+    let mut tensors = Tensors { file, used: HashSet::new() };
+    let mut model = Model {
+        architecture,
+        title: title(file),
+        context: parameters.int("context_length")?.min(CONTEXT),
+        heads,
+        groups,
+        key_size,
+        value_size: parameters.optional_int("attention.value_length")?.unwrap_or(size),
+        turned,
+        base: parameters.optional_real("rope.freq_base")?.unwrap_or(10000.0),
+        epsilon: parameters.real("attention.layer_norm_rms_epsilon")?,
+        embedding: tensors.matrix("", "token_embd", None, width)?,
+        layers: Vec::new(),
+        output: None,
+        has_factors: file.entry("rope_freqs.weight").is_some(),
+        entries: file.entries(),
+    };
+    tensors.vector("output_norm.weight", width)?;
+    if model.has_factors {
+        tensors.vector("rope_freqs.weight", turned / 2)?;
+    }
+    if file.entry("output.weight").is_some() {
+        model.output = Some(tensors.matrix("", "output", Some(model.embedding.rows), width)?);
+    }
+    for layer in 0..parameters.int("block_count")? {
+        let layer = tensors.layer(&format!("blk.{layer}."), width, &model)?;
+        model.layers.push(layer);
+    }
+    tensors.all_used(architecture.name)?;
+    Ok(model)
+}
+
+fn architecture(file: &Gguf) -> Ruled<&'static Architecture> {
+    let Some(Value::Text(name)) = file.value("general.architecture") else {
+        return Err(Reason(
+            "the key `general.architecture` is missing: the file has no language model".to_owned(),
+        ));
+    };
+    ARCHITECTURES.iter().find(|known| known.name == name).ok_or_else(|| {
+        let known = ARCHITECTURES.map(|known| known.name).join(", ");
+        Reason(format!("the architecture `{name}` is not supported; supported are {known}"))
+    })
+}
+
+fn title(file: &Gguf) -> String {
+    match file.value("general.name") {
+        Some(Value::Text(name)) => name.chars().filter(|c| !c.is_control()).take(80).collect(),
+        _ => String::new(),
+    }
+}
+
+/// The tensors of a file, and those that the document uses.
+struct Tensors<'f> {
+    file: &'f Gguf,
+    used: HashSet<&'f str>,
+}
+
+impl<'f> Tensors<'f> {
+    fn entry(&mut self, name: &str) -> Ruled<&'f Entry> {
+        let entry = self.file.entry(name).filter(|entry| entry.name == name);
+        let entry = entry.ok_or_else(|| Reason(format!("the tensor `{name}` is missing")))?;
+        self.used.insert(&entry.name);
+        Ok(entry)
+    }
+
+    /// A tensor of reals with one dimension.
+    fn vector(&mut self, name: &str, size: u64) -> Ruled<()> {
+        let entry = self.entry(name)?;
+        if entry.shape != [size] {
+            return Err(Reason(format!(
+                "the shape of the tensor `{name}` is {:?} instead of [{size}]",
+                entry.shape
+            )));
+        }
+        match format(entry.kind) {
+            Some(Format::Real) => Ok(()),
+            _ => {
+                Err(Reason(format!("the tensor `{name}` has the type {} instead of F32", entry.kind.name())))
+            }
+        }
+    }
+
+    /// The matrix `{prefix}{name}.weight`, with any number of rows if `rows` is `None`.
+    fn matrix(
+        &mut self,
+        prefix: &str,
+        name: &'static str,
+        rows: Option<u64>,
+        columns: u64,
+    ) -> Ruled<Matrix<'f>> {
+        let full = format!("{prefix}{name}.weight");
+        let entry = self.entry(&full)?;
+        let rows = match (rows, entry.shape.as_slice()) {
+            (None, [rows @ 1.., own]) if *own == columns => *rows,
+            (Some(rows), [own_rows, own]) if (*own_rows, *own) == (rows, columns) => rows,
+            _ => {
+                let rows = rows.map_or("any".to_owned(), |rows| rows.to_string());
+                return Err(Reason(format!(
+                    "the shape of the tensor `{full}` is {:?} instead of [{rows}, {columns}]",
+                    entry.shape
+                )));
+            }
+        };
+        let format = format(entry.kind).ok_or_else(|| {
+            let kind = entry.kind.name();
+            let known = FORMATS.join(", ");
+            Reason(format!("the tensor `{full}` has the type {kind}; supported are F32, F16, BF16, {known}"))
+        })?;
+        let bias = format!("{prefix}{name}.bias");
+        let is_biased = self.file.entry(&bias).is_some();
+        if is_biased {
+            self.vector(&bias, rows)?;
+        }
+        Ok(Matrix { name, rows, columns, format, is_biased })
+    }
+
+    fn layer(&mut self, prefix: &str, width: u64, model: &Model<'_>) -> Ruled<Layer<'f>> {
+        for norm in ["attn_norm", "ffn_norm"] {
+            self.vector(&format!("{prefix}{norm}.weight"), width)?;
+        }
+        let has_head_norms = self.file.entry(&format!("{prefix}attn_q_norm.weight")).is_some();
+        if has_head_norms {
+            for norm in ["attn_q_norm", "attn_k_norm"] {
+                self.vector(&format!("{prefix}{norm}.weight"), model.key_size)?;
+            }
+        }
+        let queries = model.heads * model.key_size;
+        let (keys, values) = (model.groups * model.key_size, model.groups * model.value_size);
+        let gate = self.matrix(prefix, "ffn_gate", None, width)?;
+        Ok(Layer {
+            query: self.matrix(prefix, "attn_q", Some(queries), width)?,
+            key: self.matrix(prefix, "attn_k", Some(keys), width)?,
+            value: self.matrix(prefix, "attn_v", Some(values), width)?,
+            mixed: self.matrix(prefix, "attn_output", Some(width), model.heads * model.value_size)?,
+            gate,
+            up: self.matrix(prefix, "ffn_up", Some(gate.rows), width)?,
+            down: self.matrix(prefix, "ffn_down", Some(width), gate.rows)?,
+            has_head_norms,
+        })
+    }
+
+    /// Refuses a file with tensors that the document does not use: its results would be wrong.
+    fn all_used(&self, architecture: &str) -> Ruled<()> {
+        let unused = self.file.entries().iter().find(|entry| !self.used.contains(entry.name.as_str()));
+        unused.map_or(Ok(()), |entry| {
+            let name: String = entry.name.chars().take(80).collect();
+            Err(Reason(format!("the tensor `{name}` is not a part of the architecture {architecture}")))
+        })
+    }
+}
+
+/// How a type is read; `None` if the library has no operator for it.
+fn format(kind: BlockType) -> Option<Format> {
+    match kind.storage() {
+        Storage::Elements(ElementType::F32 | ElementType::F16 | ElementType::BF16) => Some(Format::Real),
+        Storage::Elements(_) => None,
+        Storage::Blocks { elements, bytes } => {
+            let name = FORMATS.into_iter().find(|name| *name == kind.name())?;
+            Some(Format::Blocks { name, elements, bytes })
+        }
+    }
+}

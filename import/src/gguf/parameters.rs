@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hyperparameters: keys of the metadata that begin with the architecture.
+
+use skript_tensor::Gguf;
+use skript_tensor::gguf::Value;
+
+use crate::refusal::{Reason, Ruled};
+
+/// The largest hyperparameter that is accepted: products of three fit 64 bits.
+const MAX_INT: u64 = 1 << 20;
+
+/// The keys of an architecture.
+#[derive(Clone, Copy)]
+pub(super) struct Parameters<'f> {
+    pub file: &'f Gguf,
+    pub architecture: &'f str,
+}
+
+impl<'f> Parameters<'f> {
+    fn key(self, name: &str) -> String {
+        format!("{}.{name}", self.architecture)
+    }
+
+    fn value(self, name: &str) -> Option<&'f Value> {
+        self.file.value(&self.key(name))
+    }
+
+    /// An integer between 1 and 2^20; `None` without the key.
+    pub fn optional_int(self, name: &str) -> Ruled<Option<u64>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Int(n)) => match u64::try_from(*n).ok().filter(|n| (1..=MAX_INT).contains(n)) {
+                Some(n) => Ok(Some(n)),
+                None => Err(self.wrong(name, &format!("is {n}; supported are 1 to {MAX_INT}"))),
+            },
+            Some(Value::List(_)) => Err(self.wrong(name, "differs between layers, which is not supported")),
+            Some(_) => Err(self.wrong(name, "is not an integer")),
+        }
+    }
+
+    pub fn int(self, name: &str) -> Ruled<u64> {
+        self.optional_int(name)?.ok_or_else(|| self.wrong(name, "is missing"))
+    }
+
+    /// A finite number above zero; `None` without the key.
+    pub fn optional_real(self, name: &str) -> Ruled<Option<f64>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Real(x)) if x.is_finite() && *x > 0.0 => Ok(Some(*x)),
+            Some(_) => Err(self.wrong(name, "is not a finite number above zero")),
+        }
+    }
+
+    pub fn real(self, name: &str) -> Ruled<f64> {
+        self.optional_real(name)?.ok_or_else(|| self.wrong(name, "is missing"))
+    }
+
+    /// Refuses a key that has another value than `none`, 0 or false.
+    pub fn absent(self, name: &str) -> Ruled<()> {
+        match self.value(name) {
+            None | Some(Value::Int(0) | Value::Bool(false)) => Ok(()),
+            Some(Value::Text(text)) if text == "none" => Ok(()),
+            Some(_) => Err(self.wrong(name, "has a value that is not supported")),
+        }
+    }
+
+    fn wrong(self, name: &str, text: &str) -> Reason {
+        Reason(format!("the key `{}` {text}", self.key(name)))
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Writes the document of a language model.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use skript_tensor::gguf::label_path;
+
+use super::model::{Format, Layer, Matrix, Model};
+
+/// The text of `main.sknd`; `file` is the name of the GGUF file.
+pub(super) fn document(model: &Model<'_>, file: &str) -> String {
+    let mut text = header(model, file);
+    let mut kinds: Vec<&Layer<'_>> = Vec::new();
+    for layer in &model.layers {
+        if !kinds.contains(&layer) {
+            kinds.push(layer);
+        }
+    }
+    let matrices = kinds.iter().flat_map(|layer| layer.matrices()).chain(&model.output);
+    let mut written: Vec<String> = Vec::new();
+    for matrix in matrices {
+        let operator = linear(matrix);
+        if !written.contains(&operator) {
+            text += &linear_operator(matrix);
+            written.push(operator);
+        }
+    }
+    text += &norm_operators(model, &kinds);
+    for (at, layer) in kinds.iter().enumerate() {
+        text += &layer_operator(model, layer, &layer_name(at));
+    }
+    text += &graph(model, &kinds);
+    text
+}
+
+fn header(model: &Model<'_>, file: &str) -> String {
+    let title = if model.title.is_empty() { String::new() } else { format!("{}: a", model.title) };
+    let title = if title.is_empty() { "A".to_owned() } else { title };
+    let file: String = file.chars().filter(|c| !c.is_control()).collect();
+    let architecture = model.architecture.name;
+    format!(
+        "# {title} language model of the architecture {architecture}, imported from {file}.\n\
+         #\n\
+         # The weights are the tensors of main.gguf: blk.0.attn_q.weight is the variable `weight` of the instance blk_0.attn_q.\n\n\
+         import format;\nimport layout;\nimport lm;\nimport math;\nimport nn;\n\n"
+    )
+}
+
+impl Matrix<'_> {
+    /// The type of the variable, with extents in terms of `rows` and `columns`.
+    fn variable(&self, rows: &str, columns: &str) -> String {
+        match self.format {
+            Format::Real => format!("real[{rows},{columns}]"),
+            Format::Blocks { elements, bytes, .. } => format!("int[{rows},{columns} / {elements},{bytes}]"),
+        }
+    }
+
+    /// The operator of the library that converts the variable; `None` for reals.
+    fn conversion(&self) -> Option<String> {
+        match self.format {
+            Format::Real => None,
+            Format::Blocks { name, .. } => Some(format!("format.{}", name.to_lowercase())),
+        }
+    }
+}
+
+impl<'f> Layer<'f> {
+    fn matrices(&self) -> [&Matrix<'f>; 7] {
+        [&self.query, &self.key, &self.value, &self.mixed, &self.gate, &self.up, &self.down]
+    }
+}
+
+/// The name of the operator that multiplies by a matrix.
+fn linear(matrix: &Matrix<'_>) -> String {
+    let format = match matrix.format {
+        Format::Real => String::new(),
+        Format::Blocks { name, .. } => format!("_{}", name.to_lowercase()),
+    };
+    let bias = if matrix.is_biased { "_bias" } else { "" };
+    format!("linear{format}{bias}")
+}
+
+fn linear_operator(matrix: &Matrix<'_>) -> String {
+    let name = linear(matrix);
+    let (bias, argument) = if matrix.is_biased { ("\nbias: real[size];", ", bias") } else { ("", "") };
+    let (doc, converted, weight) = match (matrix.format, matrix.conversion()) {
+        (Format::Blocks { name, .. }, Some(conversion)) => {
+            (format!(" in the format {name}"), format!("w = {conversion}(weight);\n"), "w")
+        }
+        _ => (String::new(), String::new(), "weight"),
+    };
+    let variable = matrix.variable("size", "k");
+    format!(
+        "# The product with a matrix{doc}.\n\
+         operator {name} {{\n@attrib {{ size: int; }}\n@input {{ x: real[n,k]; }}\n\
+         @variable {{\nweight: {variable};{bias}\n}}\n@output {{ y: real[n,size]; }}\n\
+         @compose {{\n{converted}y = nn.linear(x, {weight}{argument});\n}}\n}}\n\n"
+    )
+}
+
+fn norm_operators(model: &Model<'_>, layers: &[&Layer<'_>]) -> String {
+    let epsilon = real(model.epsilon);
+    let mut text = format!(
+        "operator norm {{\n@input {{ x: real[s..,k]; }}\n@variable {{ weight: real[k]; }}\n@output {{ y: real[s..,k]; }}\n\
+         @compose {{ y = lm.rms_norm{{epsilon={epsilon}}}(x, weight); }}\n}}\n\n"
+    );
+    if !layers.is_empty() {
+        let adjacent = if model.architecture.is_adjacent { "{adjacent=true}" } else { "" };
+        let _ = write!(
+            text,
+            "# Causal attention: each token reads those before it.\n\
+             operator attention {{\n@input {{\nquery: real[n,h,d];\nkey: real[n,g,d];\nvalue: real[n,g,e];\n\
+             cosine: real[n,m];\nsine: real[n,m];\n}}\n@output {{ y: real[n,h * e]; }}\n@compose {{\n\
+             q = lm.rotate{adjacent}(query, cosine, sine);\nk = lm.rotate{adjacent}(key, cosine, sine);\n\
+             mixed = lm.attention{{scale={}}}(q, k, value);\ny = layout.flatten{{axis=1}}(mixed);\n}}\n}}\n\n",
+            real(1.0 / (model.key_size as f64).sqrt()),
+        );
+    }
+    text
+}
+
+/// The operator of the layers of the kind at this position.
+fn layer_name(at: usize) -> String {
+    if at == 0 { "layer".to_owned() } else { format!("layer_{}", at + 1) }
+}
+
+fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
+    let product = |matrix: &Matrix<'_>, argument: &str| {
+        format!("{}: {}{{size={}}}({argument})", matrix.name, linear(matrix), matrix.rows)
+    };
+    let heads = |name: &str, matrix: &Matrix<'_>, heads: u64, size: u64| {
+        format!(
+            "{name} = {};\n{name}s = layout.unflatten{{axis=1, shape=[{heads}, {size}]}}({name});\n",
+            product(matrix, "a")
+        )
+    };
+    let mut text = format!(
+        "operator {name} {{\n@input {{\nx: real[n,width];\ncosine: real[n,m];\nsine: real[n,m];\n}}\n@output {{ y: real[n,width]; }}\n\
+         @compose {{\na = attn_norm: norm(x);\n"
+    );
+    text += &heads("query", &layer.query, model.heads, model.key_size);
+    text += &heads("key", &layer.key, model.groups, model.key_size);
+    text += &heads("value", &layer.value, model.groups, model.value_size);
+    let mut names = ["querys", "keys"];
+    if layer.has_head_norms {
+        text += "q = attn_q_norm: norm(querys);\nk = attn_k_norm: norm(keys);\n";
+        names = ["q", "k"];
+    }
+    let [query, key] = names;
+    let _ = write!(text, "mixed = attention({query}, {key}, values, cosine, sine);\n");
+    let _ = write!(text, "attended = {};\nb = math.add(x, attended);\n", product(&layer.mixed, "mixed"));
+    let _ = write!(text, "c = ffn_norm: norm(b);\ngate = {};\n", product(&layer.gate, "c"));
+    let _ = write!(text, "up = {};\nactive = lm.swiglu(gate, up);\n", product(&layer.up, "c"));
+    let _ = write!(text, "fed = {};\ny = math.add(b, fed);\n}}\n}}\n\n", product(&layer.down, "active"));
+    text.replace("querys", "queries")
+}
+
+fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
+    let embedding = &model.embedding;
+    let (rows, columns) = (embedding.rows.to_string(), embedding.columns.to_string());
+    let variable = match embedding.format {
+        Format::Real => embedding.variable(&rows, &columns),
+        Format::Blocks { elements, bytes, .. } => {
+            format!("int[{rows},{},{bytes}]", embedding.columns / elements)
+        }
+    };
+    let factors = if model.has_factors {
+        format!("\nrope_freqs_weight: real[{}];", model.turned / 2)
+    } else {
+        String::new()
+    };
+    let argument = if model.has_factors { ", rope_freqs_weight" } else { "" };
+    let mut text = format!(
+        "# The positions of tokens in a text.\n\
+         operator positions {{\n@input {{ tokens: int[n]; }}\n@output {{ position: int[n]; }}\n@lower {{ position[t,] = t, t < n; }}\n}}\n\n\
+         # The logits of the token after each prefix of a text.\n\
+         graph {} {{\n@input {{ tokens: int[n|{}]; }}\n@variable {{\ntoken_embd_weight: {variable};{factors}\n}}\n\
+         @output {{ logits: real[n,{rows}]; }}\n@compose {{\nposition = positions(tokens);\n\
+         cosine, sine = lm.angles{{base={}, size={}}}(position{argument});\n\
+         rows = layout.gather{{axis=0}}(token_embd_weight, tokens);\n",
+        graph_name(model),
+        model.context,
+        real(model.base),
+        model.turned
+    );
+    let _ = match embedding.conversion() {
+        Some(conversion) => writeln!(text, "x0 = {conversion}(rows);"),
+        None => writeln!(text, "x0 = rows;"),
+    };
+    for (at, layer) in model.layers.iter().enumerate() {
+        let kind = kinds.iter().position(|kind| *kind == layer).map_or_else(String::new, layer_name);
+        let _ = writeln!(text, "x{} = blk_{at}: {kind}(x{at}, cosine, sine);", at + 1);
+    }
+    let _ = writeln!(text, "last = output_norm: norm(x{});", model.layers.len());
+    let _ = match (&model.output, embedding.conversion()) {
+        (Some(output), _) => writeln!(text, "logits = output: {}{{size={rows}}}(last);", linear(output)),
+        (None, Some(conversion)) => {
+            writeln!(text, "table = {conversion}(token_embd_weight);\nlogits = nn.linear(last, table);")
+        }
+        (None, None) => writeln!(text, "logits = nn.linear(last, token_embd_weight);"),
+    };
+    text + "}\n}\n"
+}
+
+/// The name of the graph: `Llama`.
+fn graph_name(model: &Model<'_>) -> String {
+    let mut letters = model.architecture.name.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// A real of the language, with the digits of a 32-bit float if it is one.
+fn real(x: f64) -> String {
+    let short = x as f32;
+    if f64::from(short) == x { format!("{short:?}") } else { format!("{x:?}") }
+}
+
+/// The text of `import.json`: the types of the variables.
+pub(super) fn json(model: &Model<'_>) -> String {
+    let graph = graph_name(model);
+    let variables = model.entries.iter().map(|entry| {
+        let (element, shape) = entry.array();
+        let name = match entry.name.as_str() {
+            name @ ("token_embd.weight" | "rope_freqs.weight") => name.replace('.', "_"),
+            name => label_path(name),
+        };
+        json!({"gguf": entry.name, "skript": format!("main.{graph}.{name}"), "dtype": element.name(), "shape": shape})
+    });
+    let json = json!({
+        "version": 1,
+        "variables": variables.collect::<Vec<_>>(),
+        "real": "f32",
+        "int": "i64",
+        "producer": "GGUF",
+    });
+    format!("{json:#}\n")
+}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small language models as GGUF files, and their logits by numpy.
+
+    gguf_models.py write FOLDER     writes NAME.gguf for each model, and tokens.npy
+    gguf_models.py check FILE LOGITS.npy
+    gguf_models.py logits FILE TOKENS.npy LOGITS.npy
+"""
+import os
+import sys
+
+import gguf
+import numpy as np
+from gguf import GGMLQuantizationType as Type
+
+EMBEDDING, HEADS, GROUPS, SIZE, HIDDEN, VOCABULARY, LAYERS = 256, 4, 2, 64, 512, 40, 2
+TOKENS = np.array([3, 0, 39, 7, 7, 21, 12], dtype=np.int64)
+
+# The types of the embedding, of the attention and of the other matrices in each layer.
+MODELS = {
+    "f32": ("llama", Type.F32, [(Type.F32, Type.F16), (Type.F32, Type.F16)]),
+    "q4_0": ("llama", Type.Q8_0, [(Type.Q4_0, Type.Q4_1), (Type.Q4_1, Type.Q5_0)]),
+    "q4_k": ("llama", Type.Q6_K, [(Type.Q4_K, Type.Q6_K), (Type.Q4_K, Type.Q4_K)]),
+    "qwen2": ("qwen2", Type.Q8_0, [(Type.Q5_1, Type.Q8_0), (Type.Q5_1, Type.Q8_0)]),
+    "qwen3": ("qwen3", Type.BF16, [(Type.Q5_K, Type.IQ4_NL), (Type.Q2_K, Type.Q3_K)]),
+}
+
+# The positions of the 16-bit scales in a block, and the upper byte that makes elements at most about 0.3.
+SCALES = {Type.Q2_K: ([80, 82], 0x1c), Type.Q3_K: ([108], 0x14), Type.Q4_K: ([0, 2], 0x0c), Type.Q5_K: ([0, 2], 0x08),
+          Type.Q6_K: ([208], 0x04), Type.IQ4_NL: ([0], 0x14)}
+
+
+def matrix(random, rows, columns, kind):
+    """The stored bytes or elements of a matrix."""
+    if kind not in SCALES:
+        values = random.normal(0, 0.08, (rows, columns)).astype(np.float32)
+        return gguf.quants.quantize(values, kind)
+    elements, size = gguf.GGML_QUANT_SIZES[kind]
+    blocks = random.integers(0, 256, (rows, columns // elements, size), dtype=np.uint8)
+    positions, upper = SCALES[kind]
+    for at in positions:
+        blocks[..., at + 1] = upper
+    return blocks.reshape(rows, -1)
+
+
+def write(path, name):
+    architecture, embedding, layers = MODELS[name]
+    random = np.random.default_rng(sum(name.encode()))
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_name("Model " + name)
+    writer.add_block_count(LAYERS)
+    writer.add_context_length(64)
+    writer.add_embedding_length(EMBEDDING)
+    writer.add_feed_forward_length(HIDDEN)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(GROUPS)
+    writer.add_rope_freq_base(1000.0)
+    writer.add_rope_dimension_count(SIZE if architecture != "llama" else 48)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_token_list([str(n) for n in range(VOCABULARY)])
+
+    def add(tensor, rows, columns, kind):
+        writer.add_tensor(tensor + ".weight", matrix(random, rows, columns, kind), raw_dtype=kind)
+        if architecture == "qwen2" and tensor.split(".")[-1] in ("attn_q", "attn_k", "attn_v"):
+            writer.add_tensor(tensor + ".bias", random.normal(0, 0.1, rows).astype(np.float32))
+
+    def norm(tensor, size):
+        writer.add_tensor(tensor + ".weight", random.uniform(0.5, 1.5, size).astype(np.float32))
+
+    add("token_embd", VOCABULARY, EMBEDDING, embedding)
+    norm("output_norm", EMBEDDING)
+    if name == "q4_0":
+        add("output", VOCABULARY, EMBEDDING, Type.Q4_0)
+        writer.add_tensor("rope_freqs.weight", np.linspace(1, 4, 24, dtype=np.float32))
+    for layer, (attention, others) in enumerate(layers):
+        blk = "blk.%d." % layer
+        norm(blk + "attn_norm", EMBEDDING)
+        norm(blk + "ffn_norm", EMBEDDING)
+        if architecture == "qwen3":
+            norm(blk + "attn_q_norm", SIZE)
+            norm(blk + "attn_k_norm", SIZE)
+        add(blk + "attn_q", HEADS * SIZE, EMBEDDING, attention)
+        add(blk + "attn_k", GROUPS * SIZE, EMBEDDING, attention)
+        add(blk + "attn_v", GROUPS * SIZE, EMBEDDING, others)
+        add(blk + "attn_output", EMBEDDING, HEADS * SIZE, attention)
+        add(blk + "ffn_gate", HIDDEN, EMBEDDING, others)
+        add(blk + "ffn_up", HIDDEN, EMBEDDING, others)
+        add(blk + "ffn_down", EMBEDDING, HIDDEN, others)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+class Model:
+    """A language model that computes in f64 with dequantized weights."""
+
+    def __init__(self, path):
+        reader = gguf.GGUFReader(path)
+        self.tensors = {tensor.name: tensor for tensor in reader.tensors}
+        self.architecture = reader.fields["general.architecture"].contents()
+        prefix = self.architecture + "."
+        self.keys = {name[len(prefix):]: field.contents() for name, field in reader.fields.items() if name.startswith(prefix)}
+        self.loaded = {}
+
+    def weight(self, name):
+        if name not in self.loaded:
+            tensor = self.tensors[name]
+            self.loaded[name] = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float64)
+        return self.loaded[name]
+
+    def linear(self, name, x):
+        y = x @ self.weight(name + ".weight").T
+        return y + self.weight(name + ".bias") if name + ".bias" in self.tensors else y
+
+    def norm(self, name, x):
+        mean = np.mean(x * x, axis=-1, keepdims=True)
+        return x / np.sqrt(mean + self.keys["attention.layer_norm_rms_epsilon"]) * self.weight(name + ".weight")
+
+    def turned(self, x):
+        """x: [tokens, heads, size]."""
+        size = self.keys.get("rope.dimension_count", x.shape[-1])
+        frequency = self.keys["rope.freq_base"] ** (-np.arange(0, size, 2) / size)
+        if "rope_freqs.weight" in self.tensors:
+            frequency = frequency / self.weight("rope_freqs.weight")
+        turns = np.exp(1j * np.arange(len(x))[:, None, None] * frequency)
+        first, second = (x[..., 0:size:2], x[..., 1:size:2]) if self.architecture == "llama" else \
+            (x[..., :size // 2], x[..., size // 2:size])
+        z = (first + 1j * second) * turns
+        y = x.copy()
+        if self.architecture == "llama":
+            y[..., 0:size:2], y[..., 1:size:2] = z.real, z.imag
+        else:
+            y[..., :size // 2], y[..., size // 2:size] = z.real, z.imag
+        return y
+
+    def attention(self, blk, x):
+        heads, groups = self.keys["attention.head_count"], self.keys["attention.head_count_kv"]
+        q, k, v = (self.linear(blk + name, x).reshape(len(x), count, -1)
+                   for name, count in [("attn_q", heads), ("attn_k", groups), ("attn_v", groups)])
+        if blk + "attn_q_norm.weight" in self.tensors:
+            q, k = self.norm(blk + "attn_q_norm", q), self.norm(blk + "attn_k_norm", k)
+        q, k = self.turned(q), self.turned(k)
+        k, v = (np.repeat(t, heads // groups, axis=1) for t in (k, v))
+        scores = np.einsum("thd,jhd->htj", q, k) / np.sqrt(q.shape[-1])
+        scores[:, np.triu(np.ones((len(x), len(x)), bool), 1)] = -np.inf
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        return self.linear(blk + "attn_output", np.einsum("htj,jhd->thd", weights, v).reshape(len(x), -1))
+
+    def logits(self, tokens):
+        x = self.weight("token_embd.weight")[tokens]
+        for layer in range(self.keys["block_count"]):
+            blk = "blk.%d." % layer
+            x = x + self.attention(blk, self.norm(blk + "attn_norm", x))
+            y = self.norm(blk + "ffn_norm", x)
+            gate = self.linear(blk + "ffn_gate", y)
+            x = x + self.linear(blk + "ffn_down", gate / (1 + np.exp(-gate)) * self.linear(blk + "ffn_up", y))
+        return self.linear("output" if "output.weight" in self.tensors else "token_embd", self.norm("output_norm", x))
+
+
+def check(path, logits):
+    want, got = Model(path).logits(TOKENS), np.load(logits)
+    error = np.abs(got - want).max() / np.abs(want).max()
+    print("%s: the largest error is %.1e of the largest logit" % (os.path.basename(path), error))
+    assert got.shape == want.shape and np.abs(want).max() > 0.5 and error < 1e-4
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "write":
+        np.save(os.path.join(sys.argv[2], "tokens.npy"), TOKENS)
+        for name in MODELS:
+            write(os.path.join(sys.argv[2], name + ".gguf"), name)
+    elif sys.argv[1] == "check":
+        check(*sys.argv[2:])
+    else:
+        np.save(sys.argv[4], Model(sys.argv[2]).logits(np.load(sys.argv[3])))
