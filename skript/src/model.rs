@@ -187,6 +187,10 @@ impl Model {
         ports.map(Port::new).collect()
     }
 
+    pub(crate) fn locations(&self) -> Locations {
+        self.context.locations
+    }
+
     pub(crate) fn entry(&self) -> Option<&model::Function> {
         self.inner.function(self.inner.entry)
     }

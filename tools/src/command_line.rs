@@ -2,6 +2,7 @@
 //! The flags and arguments of `skript`.
 
 mod call;
+mod grad;
 mod import;
 mod output;
 mod quantize;
@@ -12,6 +13,7 @@ mod values;
 mod view;
 
 pub use call::{CallArguments, WeightsArguments};
+pub use grad::GradArguments;
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
 pub use quantize::{MethodName, QuantizeArguments};
 pub use threads::ThreadArguments;
@@ -53,6 +55,8 @@ pub enum Verb {
     Run(RunArguments),
     /// Convert an ONNX model to a model folder in SkriptND
     Import(ImportArguments),
+    /// Write the gradient of a model as a model folder
+    Grad(GradArguments),
     /// Compile a model, or print it at an intermediate stage
     Compile(CompileArguments),
     /// Compare compiled code with the evaluator, and print the first tensor that differs

@@ -74,25 +74,37 @@ pub fn write(imported: &Imported, folder: &Path, format: WeightsFormat) -> Resul
         text("onnx.sknd", &formatted(onnx))?;
     }
     text(IMPORT_FILE, &imported.json)?;
+    let arrays = imported.weights.iter().map(|w| (w.name.as_str(), &*w.tensor));
+    write_arrays(arrays, folder, format)
+}
+
+/// Writes arrays of weights into a model folder; no file if there are none.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_arrays<'t>(
+    arrays: impl ExactSizeIterator<Item = (&'t str, &'t Tensor)> + Clone,
+    folder: &Path,
+    format: WeightsFormat,
+) -> Result<(), Box<Diagnostic>> {
     let path = folder.join("main.safetensors");
     let stream = |path: &Path| {
         let file = File::create(path).map_err(|e| unwritten(path, e))?;
         Ok::<_, Box<Diagnostic>>(BufWriter::with_capacity(1 << 20, file))
     };
     match format {
-        _ if imported.weights.is_empty() => {}
+        _ if arrays.len() == 0 => {}
         WeightsFormat::Safetensors => {
-            let arrays = imported.weights.iter().map(|w| (w.name.as_str(), &*w.tensor));
             let mut stream = stream(&path)?;
             safetensors::write(arrays, &mut stream).map_err(|e| unwritten(&path, e))?;
             stream.flush().map_err(|e| unwritten(&path, e))?;
         }
         WeightsFormat::Dat => {
-            for weight in &imported.weights {
-                let path = folder.join(format!("{}.dat", weight.name));
+            for (name, tensor) in arrays {
+                let path = folder.join(format!("{name}.dat"));
                 let mut stream = stream(&path)?;
                 let text = |e: TensorError| Diagnostic::without_location(&OUTPUT, e.to_string());
-                dat::write(&path, &weight.tensor, &mut stream).map_err(|e| Box::new(text(e)))?;
+                dat::write(&path, tensor, &mut stream).map_err(|e| Box::new(text(e)))?;
                 stream.flush().map_err(|e| unwritten(&path, e))?;
             }
         }

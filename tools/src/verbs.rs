@@ -10,6 +10,7 @@ mod compile;
 mod completions;
 mod explain;
 mod fmt;
+mod grad;
 mod import;
 mod info;
 mod man;
@@ -110,6 +111,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Tune(a) => a.call.reading.message_format,
         Verb::Quantize(a) => a.reading.message_format,
         Verb::Fmt(a) => a.message_format,
+        Verb::Grad(a) => a.reading.message_format,
         Verb::Info(a) => a.reading.message_format,
         Verb::View(a) => a.reading.message_format,
         Verb::Ops(a) => a.message_format,
@@ -125,6 +127,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Tune(arguments) => tune::run(&arguments, console),
         Verb::Quantize(arguments) => quantize::run(&arguments, console),
+        Verb::Grad(arguments) => grad::run(&arguments, console),
         Verb::Fmt(arguments) => fmt::run(&arguments, console),
         Verb::Info(arguments) => info::run(&arguments, console),
         Verb::View(arguments) => view::run(&arguments, console),

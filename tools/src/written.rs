@@ -24,3 +24,11 @@ pub fn unwritten(path: &Path, reason: impl Display) -> Box<Diagnostic> {
     let message = format!("cannot write {}: {reason}", path.display());
     Box::new(Diagnostic::without_location(&OUTPUT, message))
 }
+
+/// Whether the path does not exist or is an empty folder.
+pub fn is_free(folder: &Path) -> bool {
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !folder.exists(),
+    }
+}

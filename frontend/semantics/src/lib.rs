@@ -6,6 +6,7 @@
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 mod checked;
+mod derivative;
 mod eval;
 pub mod expansion;
 pub mod integer;
@@ -17,6 +18,7 @@ mod stablehlo;
 mod table;
 
 pub use checked::Undefined;
+pub use derivative::Derivative;
 pub use expansion::{Class, Emitter, Expansion, Operation};
 pub use numbers::{IntType, Numbers, RealType};
 pub use op::ScalarOp;

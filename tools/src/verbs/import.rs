@@ -15,7 +15,7 @@ use crate::command_line::ImportArguments;
 use crate::console::{Console, Status};
 use crate::onnx_model;
 use crate::render::render;
-use crate::written::unwritten;
+use crate::written::{is_free, unwritten};
 
 pub fn run(arguments: &ImportArguments, console: &mut Console) -> Status {
     match import(arguments, console) {
@@ -95,14 +95,6 @@ fn place(file: &Path, path: &Path, copies: bool) -> std::io::Result<()> {
         std::fs::copy(&file, path)?;
     }
     Ok(())
-}
-
-/// Whether the path does not exist or is an empty folder.
-pub(super) fn is_free(folder: &Path) -> bool {
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(_) => !folder.exists(),
-    }
 }
 
 /// The folder, the number of arrays and their size: `resnet50/: 53 arrays of weights, 102.1 MB`.

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Writes the gradient of a model: a graph, the operators of the model, and their adjoints.
+
+use crate::accumulate::{Accumulated, Call, accumulate, tensors};
+use crate::flatten::{Graph, Tensor, TensorId, flatten};
+use crate::names::Names;
+use crate::operator::{constant, operator, type_text};
+use crate::refusal::{Refusal, request};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::model::{ConstantData, Extent, Function, FunctionId, Model, TensorType, ValueId};
+use skript_frontend::source::SourceMap;
+use skript_semantics::{Scalar, ScalarKind};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+/// The gradients to compute.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The output to differentiate; `None`: the only one.
+    pub of: Option<String>,
+    /// Inputs and variables by name; `variables` means all variables.
+    pub wrt: Vec<String>,
+}
+
+/// The gradient of a model.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// The document, not formatted.
+    pub text: String,
+    /// The variables of the model, by their positions, with their names in the document.
+    pub variables: Vec<(usize, String)>,
+    /// The name of the input that scales the gradients, if the output is not a scalar.
+    pub seed: Option<String>,
+}
+
+/// Differentiates a model.
+///
+/// # Errors
+/// The reasons why it cannot be differentiated, or the request does not fit it.
+pub fn gradient(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradient, Vec<Diagnostic>> {
+    written(model, sources, wanted).map_err(|refusals| refusals.into_iter().map(|refusal| *refusal).collect())
+}
+
+fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradient, Vec<Refusal>> {
+    let mut graph = flatten(model)?;
+    let (of_name, of) = output(&graph, wanted.of.as_deref())?;
+    let wrt = requested(&graph, &wanted.wrt)?;
+    let of_type = tensor(&graph, of)?.tensor.clone();
+    let is_scalar = of_type.shape.iter().all(|extent| *extent == Extent::Fixed(1));
+    let seed_name = graph.names.fresh(&format!("{of_name}_grad"));
+    graph.tensors.push(Tensor { name: seed_name.clone(), tensor: of_type });
+    let seed = graph.tensors.len() - 1;
+    if is_scalar {
+        graph.constants.push((seed, ConstantData::Splat(Scalar::Real(1.0))));
+    } else {
+        graph.inputs.push(seed);
+    }
+    let accumulated = accumulate(model, &mut graph, of, seed, &wrt)?;
+    let mut document =
+        Document { model, sources, graph: &mut graph, names: Names::default(), forward: HashMap::new() };
+    let text = document.text(&accumulated, (&of_name, of), &wrt).map_err(|refusal| vec![refusal])?;
+    let scoped = |(tensor, at): &(TensorId, usize)| graph.tensors.get(*tensor).map(|t| (*at, t.name.clone()));
+    let entry = model.function(model.entry).map_or("", |entry| entry.name.as_str());
+    let graph_name = format!("main.{}", grad_name(entry));
+    let variables = graph.variables.iter().filter_map(scoped);
+    let variables = variables.map(|(at, name)| (at, format!("{graph_name}.{name}"))).collect();
+    Ok(Gradient { text, variables, seed: (!is_scalar).then_some(seed_name) })
+}
+
+fn grad_name(entry: &str) -> String {
+    format!("{}Grad", entry.rsplit('.').next().unwrap_or(entry))
+}
+
+fn tensor(graph: &Graph, id: TensorId) -> Result<&Tensor, Vec<Refusal>> {
+    graph.tensors.get(id).ok_or_else(|| vec![request("the model has no such tensor".to_owned())])
+}
+
+fn is_real(graph: &Graph, id: TensorId) -> bool {
+    graph.tensors.get(id).is_some_and(|known| known.tensor.kind == ScalarKind::Real)
+}
+
+fn listed(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// The output to differentiate.
+fn output(graph: &Graph, of: Option<&str>) -> Result<(String, TensorId), Vec<Refusal>> {
+    let names: Vec<&str> = graph.outputs.iter().map(|(name, _)| name.as_str()).collect();
+    let found = match (of, graph.outputs.as_slice()) {
+        (None, [single]) => Some(single),
+        (None, _) => {
+            let message = format!("the model has several outputs, {}: --of selects one", listed(&names));
+            return Err(vec![request(message)]);
+        }
+        (Some(of), outputs) => outputs.iter().find(|(name, _)| name == of),
+    };
+    let Some((name, id)) = found else {
+        let message =
+            format!("the model has no output `{}`, only {}", of.unwrap_or_default(), listed(&names));
+        return Err(vec![request(message)]);
+    };
+    if !is_real(graph, *id) {
+        return Err(vec![request(format!("the output `{name}` is not real, so it has no gradient"))]);
+    }
+    Ok((name.clone(), *id))
+}
+
+/// The tensors to differentiate by.
+fn requested(graph: &Graph, names: &[String]) -> Result<Vec<TensorId>, Vec<Refusal>> {
+    let variables = || graph.variables.iter().map(|(tensor, _)| *tensor);
+    let known: Vec<TensorId> = graph.inputs.iter().copied().chain(variables()).collect();
+    let name_of = |id: &TensorId| graph.tensors.get(*id).map_or("", |known| known.name.as_str());
+    let mut found: Vec<TensorId> = Vec::new();
+    let mut refusals = Vec::new();
+    for name in names {
+        if name == "variables" {
+            found.extend(variables().filter(|id| is_real(graph, *id)));
+            continue;
+        }
+        let flat = name.replace(['.', ':'], "_");
+        match known.iter().find(|id| name_of(id) == flat) {
+            Some(id) if is_real(graph, *id) => found.push(*id),
+            Some(_) => refusals.push(request(format!("`{name}` is not real, so it has no gradient"))),
+            None => {
+                let all: Vec<&str> = known.iter().map(name_of).collect();
+                let message = format!("the model has no input or variable `{name}`, only {}", listed(&all));
+                refusals.push(request(message));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    found.retain(|id| seen.insert(*id));
+    if found.is_empty() && refusals.is_empty() {
+        refusals.push(request("there is no real input or variable to differentiate by".to_owned()));
+    }
+    if refusals.is_empty() { Ok(found) } else { Err(refusals) }
+}
+
+struct Document<'a> {
+    model: &'a Model,
+    sources: &'a SourceMap,
+    graph: &'a mut Graph,
+    /// The names of operators.
+    names: Names,
+    /// The names of the operators of the model.
+    forward: HashMap<FunctionId, String>,
+}
+
+impl Document<'_> {
+    fn text(
+        &mut self,
+        accumulated: &Accumulated,
+        of: (&str, TensorId),
+        wrt: &[TensorId],
+    ) -> Result<String, Refusal> {
+        let entry = self.model.function(self.model.entry).map_or("", |entry| entry.name.as_str());
+        let graph_name = self.names.fresh(&grad_name(entry));
+        let mut operators = String::new();
+        self.forward_operators(accumulated, &mut operators)?;
+        let adjoints = self.adjoint_operators(accumulated, &mut operators)?;
+        let sums = self.sum_operators(accumulated, &mut operators);
+        let outputs = self.outputs(accumulated, of, wrt);
+        let mut text = String::new();
+        let _ = writeln!(text, "# The gradient of `{}` of the graph `{entry}`.", of.0);
+        let _ = writeln!(text, "graph {graph_name} {{");
+        self.declarations(&outputs, accumulated, &mut text);
+        text.push_str("    @compose {\n");
+        for call in &accumulated.calls {
+            let (name, results, arguments) = self.call(call, &adjoints, &sums);
+            let _ = writeln!(text, "        {} = {name}({});", results.join(", "), arguments.join(", "));
+        }
+        for (name, source) in &outputs {
+            if name != source {
+                let _ = writeln!(text, "        {name} = {source};");
+            }
+        }
+        text.push_str("    }\n}\n");
+        text.push_str(&operators);
+        Ok(text)
+    }
+
+    /// The operators of the model.
+    fn forward_operators(&mut self, accumulated: &Accumulated, text: &mut String) -> Result<(), Refusal> {
+        for call in &accumulated.calls {
+            let Call::Forward(at) = call else { continue };
+            let Some(step) = self.graph.steps.get(*at) else { continue };
+            let Some(function) = self.model.function(step.function) else { continue };
+            if self.forward.contains_key(&step.function) {
+                continue;
+            }
+            let name = self.names.fresh(last(&function.name));
+            let comment = format!("From {}.", self.origin(function));
+            let inputs = distinct(&step.inputs);
+            text.push('\n');
+            text.push_str(&operator(function, &name, &comment, &inputs, &step.outputs)?);
+            self.forward.insert(step.function, name);
+        }
+        Ok(())
+    }
+
+    /// The adjoint operators; returns their names.
+    fn adjoint_operators(
+        &mut self,
+        accumulated: &Accumulated,
+        text: &mut String,
+    ) -> Result<Vec<String>, Refusal> {
+        let mut names = Vec::new();
+        for shared in &accumulated.operators {
+            let Some(function) = self.model.function(shared.function) else { continue };
+            let wrt = function.values.get(shared.wrt.0 as usize).and_then(|value| value.name.clone());
+            let wrt = wrt.unwrap_or_default();
+            let name = self.names.fresh(&format!("{}_grad_{wrt}", last(&function.name)));
+            let comment = format!("The adjoint of {} by `{wrt}`.", self.origin(function));
+            let inputs: Vec<ValueId> = shared.adjoint.inputs.iter().map(|(value, _)| *value).collect();
+            let outputs = [shared.adjoint.output];
+            text.push('\n');
+            text.push_str(&operator(&shared.adjoint.function, &name, &comment, &inputs, &outputs)?);
+            names.push(name);
+        }
+        Ok(names)
+    }
+
+    /// The operators that add adjoints, by the number of parts and their rank.
+    fn sum_operators(&mut self, accumulated: &Accumulated, text: &mut String) -> HashMap<usize, String> {
+        let mut names = HashMap::new();
+        for call in &accumulated.calls {
+            let Call::Sum { parts, .. } = call else { continue };
+            if names.contains_key(&parts.len()) {
+                continue;
+            }
+            let name = self.names.fresh(&format!("sum_of_{}", parts.len()));
+            let list = |item: &dyn Fn(usize) -> String, sign: &str| {
+                (1..=parts.len()).map(item).collect::<Vec<String>>().join(sign)
+            };
+            let _ = write!(
+                text,
+                "\n# The sum of the adjoints of one tensor.\noperator {name} {{\n    @input {{\n        {}\n    }}\n    \
+                 @output {{ z: real[s..]; }}\n    @lower {{ z[i..] = {}, i < s; }}\n}}\n",
+                list(&|n| format!("x{n}: real[s..];"), "\n        "),
+                list(&|n| format!("x{n}[i..]"), " + "),
+            );
+            names.insert(parts.len(), name);
+        }
+        names
+    }
+
+    /// `nn.conv`, with its location if it is not an operator of the library.
+    fn origin(&self, function: &Function) -> String {
+        let span = function.span;
+        match self.sources.get(span.file).filter(|_| !span.file.is_library()) {
+            Some(file) => {
+                let (line, _) = file.line_column(span.start);
+                let path = file.path.file_name().unwrap_or_default().to_string_lossy();
+                format!("`{}` ({path}:{line})", function.name)
+            }
+            None => format!("`{}`", function.name),
+        }
+    }
+
+    /// The outputs: their names, and the names of the tensors that they are.
+    fn outputs(
+        &mut self,
+        accumulated: &Accumulated,
+        of: (&str, TensorId),
+        wrt: &[TensorId],
+    ) -> Vec<(String, String)> {
+        let mut outputs = Vec::new();
+        let mut taken: HashSet<TensorId> = HashSet::new();
+        let computed: HashSet<TensorId> =
+            accumulated.calls.iter().flat_map(|call| tensors(self.graph, call).0).collect();
+        let gradients = wrt.iter().zip(&accumulated.gradients).map(|(wrt, gradient)| {
+            (
+                self.graph.tensors.get(*wrt).map(|t| format!("{}_grad", t.name)).unwrap_or_default(),
+                *wrt,
+                *gradient,
+            )
+        });
+        let wanted: Vec<(String, TensorId, Option<TensorId>)> =
+            [(of.0.to_owned(), of.1, Some(of.1))].into_iter().chain(gradients).collect();
+        for (name, like, id) in wanted {
+            let id = id.unwrap_or_else(|| self.zeros(like));
+            let source = self.name(id);
+            if source == name {
+                taken.insert(id);
+                outputs.push((name, source));
+            } else if computed.contains(&id) && taken.insert(id) {
+                let name = self.graph.names.fresh(&name);
+                if let Some(known) = self.graph.tensors.get_mut(id) {
+                    known.name.clone_from(&name);
+                }
+                outputs.push((name.clone(), name));
+            } else {
+                outputs.push((self.graph.names.fresh(&name), source));
+            }
+        }
+        outputs
+    }
+
+    /// A constant of zeros with the type of a tensor.
+    fn zeros(&mut self, like: TensorId) -> TensorId {
+        let real = TensorType { kind: ScalarKind::Real, shape: Vec::new() };
+        let tensor = self.graph.tensors.get(like).map_or(real, |known| known.tensor.clone());
+        let name = self.graph.names.fresh("zeros");
+        self.graph.tensors.push(Tensor { name, tensor });
+        let id = self.graph.tensors.len() - 1;
+        self.graph.constants.push((id, ConstantData::Splat(Scalar::Real(0.0))));
+        id
+    }
+
+    fn name(&self, id: TensorId) -> String {
+        self.graph.tensors.get(id).map(|known| known.name.clone()).unwrap_or_default()
+    }
+
+    /// The text of an argument: a name, or a literal.
+    fn argument(&self, id: TensorId) -> String {
+        let constant = self.graph.constants.iter().find(|(tensor, _)| *tensor == id);
+        let is_scalar = self.graph.tensors.get(id).is_some_and(|known| known.tensor.shape.is_empty());
+        match constant {
+            Some((_, data @ ConstantData::Splat(_))) if is_scalar => crate::operator::constant(data),
+            _ => self.name(id),
+        }
+    }
+
+    fn declarations(&self, outputs: &[(String, String)], accumulated: &Accumulated, text: &mut String) {
+        let mut used: HashSet<TensorId> =
+            accumulated.calls.iter().flat_map(|call| tensors(self.graph, call).1).collect();
+        used.extend(accumulated.gradients.iter().flatten());
+        let declared = |id: &TensorId| {
+            let known = self.graph.tensors.get(*id);
+            known.and_then(|known| Some(format!("{}: {}", known.name, type_text(&known.tensor)?)))
+        };
+        let inputs: Vec<String> = self.graph.inputs.iter().filter_map(&declared).collect();
+        let variables: Vec<String> = self.graph.variables.iter().filter_map(|(id, _)| declared(id)).collect();
+        let sources: HashSet<&str> = outputs.iter().map(|(_, source)| source.as_str()).collect();
+        let is_named = |id: &TensorId| {
+            let name = self.name(*id);
+            sources.contains(name.as_str()) || used.contains(id) && self.argument(*id) == name
+        };
+        let constants = self.graph.constants.iter().filter(|(id, _)| is_named(id));
+        let constants: Vec<String> = constants
+            .filter_map(|(id, data)| Some(format!("{} = {}", declared(id)?, constant(data))))
+            .collect();
+        let type_of = |source: &str| {
+            let known = self.graph.tensors.iter().find(|known| known.name == source);
+            known.and_then(|known| type_text(&known.tensor)).unwrap_or_default()
+        };
+        let outputs: Vec<String> =
+            outputs.iter().map(|(name, source)| format!("{name}: {}", type_of(source))).collect();
+        let blocks =
+            [("input", inputs), ("variable", variables), ("constant", constants), ("output", outputs)];
+        for (block, items) in blocks.into_iter().filter(|(_, items)| !items.is_empty()) {
+            let _ = writeln!(text, "    @{block} {{");
+            for item in items {
+                let _ = writeln!(text, "        {item};");
+            }
+            text.push_str("    }\n");
+        }
+    }
+
+    /// The operator, results and arguments of a call.
+    fn call(
+        &self,
+        call: &Call,
+        adjoints: &[String],
+        sums: &HashMap<usize, String>,
+    ) -> (String, Vec<String>, Vec<String>) {
+        let (results, arguments) = tensors(self.graph, call);
+        let operator = match call {
+            Call::Forward(at) => {
+                self.graph.steps.get(*at).and_then(|step| self.forward.get(&step.function)).cloned()
+            }
+            Call::Adjoint { operator, .. } => adjoints.get(*operator).cloned(),
+            Call::Sum { parts, .. } => sums.get(&parts.len()).cloned(),
+        };
+        let results = results.iter().map(|id| self.name(*id)).collect();
+        let arguments = arguments.iter().map(|id| self.argument(*id)).collect();
+        (operator.unwrap_or_default(), results, arguments)
+    }
+}
+
+fn distinct(values: &[ValueId]) -> Vec<ValueId> {
+    let mut seen = HashSet::new();
+    values.iter().copied().filter(|value| seen.insert(*value)).collect()
+}
+
+/// The name without its module, and without the underscore of a private operator.
+fn last(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name).trim_start_matches('_')
+}

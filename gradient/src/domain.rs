@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The steps of a formula: which indices select the element that a step writes, and which number the steps of one element.
+
+use crate::expr::{apply, substituted};
+use skript_frontend::model::{Expr, Formula, FormulaIndex, FormulaLocal, Node, Target};
+use skript_semantics::{Scalar, ScalarOp};
+
+/// The indices that number the steps that write one element.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// Their positions among the indices of the formula.
+    pub positions: Vec<usize>,
+    /// Whether the other indices determine the element, and are determined by it.
+    pub is_reduction: bool,
+    extents: Vec<u64>,
+}
+
+impl Steps {
+    /// The reduced indices of a target whose subscripts are distinct indices and literals; else all indices of the formula.
+    pub fn new(formula: &Formula, target: &Target) -> Self {
+        let indices = 0..formula.indices.len();
+        let bare = bare_indices(target);
+        let is_reduction = bare.is_some();
+        let positions: Vec<usize> = match bare {
+            Some(bare) => indices.filter(|index| !bare.contains(index)).collect(),
+            None => indices.collect(),
+        };
+        let extents = positions.iter().filter_map(|at| formula.indices.get(*at)?.extent.fixed()).collect();
+        Steps { positions, is_reduction, extents }
+    }
+
+    /// The row-major number of a step among them, from these values of the indices.
+    pub fn number(&self, index: &dyn Fn(usize) -> Expr) -> Expr {
+        let mut number = Expr::int(0);
+        for (at, extent) in self.positions.iter().zip(&self.extents) {
+            let scaled = multiple(number, signed(*extent));
+            number = match scaled.node {
+                Node::Literal(Scalar::Int(0)) => index(*at),
+                _ => apply(ScalarOp::Add, vec![scaled, index(*at)]),
+            };
+        }
+        number
+    }
+
+    /// The values of the indices at the step with a number, by position.
+    pub fn indices_of(&self, number: &Expr) -> Vec<(usize, Expr)> {
+        let mut stride = 1_i64;
+        let mut values = Vec::new();
+        for (rank, (at, extent)) in self.positions.iter().zip(&self.extents).enumerate().rev() {
+            let quotient = match stride {
+                1 => number.clone(),
+                _ => apply(ScalarOp::Div, vec![number.clone(), Expr::int(stride)]),
+            };
+            let value = match rank {
+                0 => quotient,
+                _ => apply(ScalarOp::Mod, vec![quotient, Expr::int(signed(*extent))]),
+            };
+            values.push((*at, value));
+            stride = stride.saturating_mul(signed(*extent).max(1));
+        }
+        values
+    }
+}
+
+fn multiple(number: Expr, factor: i64) -> Expr {
+    match number.node {
+        Node::Literal(Scalar::Int(0)) => number,
+        _ => apply(ScalarOp::Mul, vec![number, Expr::int(factor)]),
+    }
+}
+
+/// An extent as an int; composition bounds the elements of tensors far below.
+pub fn signed(extent: u64) -> i64 {
+    i64::try_from(extent).unwrap_or(i64::MAX)
+}
+
+/// The indices that are the subscripts of a target, if these are distinct indices and literals.
+fn bare_indices(target: &Target) -> Option<Vec<usize>> {
+    let mut bare = Vec::new();
+    for subscript in &target.subscripts {
+        match subscript.node {
+            Node::Index(at) if !bare.contains(&at) => bare.push(at),
+            Node::Literal(_) => {}
+            _ => return None,
+        }
+    }
+    Some(bare)
+}
+
+/// Whether no two steps have equal subscripts.
+pub fn is_injective(subscripts: &[Expr], indices: &[FormulaIndex]) -> bool {
+    let mut covered = vec![false; indices.len()];
+    for subscript in subscripts {
+        if let Some(terms) = affine(subscript, indices)
+            && is_mixed_radix(&terms, indices)
+        {
+            for (at, _) in terms {
+                if let Some(covered) = covered.get_mut(at) {
+                    *covered = true;
+                }
+            }
+        }
+    }
+    let mut extents = indices.iter().map(|index| index.extent.bound());
+    covered.into_iter().all(|covered| {
+        let extent = extents.next();
+        covered || extent == Some(1)
+    })
+}
+
+/// Whether a sum of multiples has a different value for all values of its indices.
+fn is_mixed_radix(terms: &[(usize, i64)], indices: &[FormulaIndex]) -> bool {
+    let mut sorted: Vec<(i64, u64)> = Vec::new();
+    for (at, factor) in terms {
+        let Some(index) = indices.get(*at) else { return false };
+        sorted.push((factor.saturating_abs(), index.extent.bound()));
+    }
+    sorted.sort_unstable();
+    let mut reach = 0_i64;
+    for (factor, extent) in sorted {
+        if factor <= reach {
+            return false;
+        }
+        reach = reach.saturating_add(factor.saturating_mul(signed(extent).saturating_sub(1)));
+    }
+    true
+}
+
+/// The factors of the indices of an affine subscript, each index once.
+fn affine(expr: &Expr, indices: &[FormulaIndex]) -> Option<Vec<(usize, i64)>> {
+    let mut terms: Vec<(usize, i64)> = Vec::new();
+    collect(expr, 1, indices.len(), &mut terms)?;
+    Some(terms)
+}
+
+fn collect(expr: &Expr, factor: i64, count: usize, terms: &mut Vec<(usize, i64)>) -> Option<()> {
+    match &expr.node {
+        Node::Literal(_) => Some(()),
+        Node::Index(at) if *at < count => {
+            match terms.iter_mut().find(|(other, _)| other == at) {
+                Some((_, sum)) => *sum = sum.checked_add(factor)?,
+                None => terms.push((*at, factor)),
+            }
+            Some(())
+        }
+        Node::Apply { op, operands } => match (op, operands.as_slice()) {
+            (ScalarOp::Add, [a, b]) => {
+                collect(a, factor, count, terms)?;
+                collect(b, factor, count, terms)
+            }
+            (ScalarOp::Sub, [a, b]) => {
+                collect(a, factor, count, terms)?;
+                collect(b, factor.checked_neg()?, count, terms)
+            }
+            (ScalarOp::Mul, [a, b]) => match (&a.node, &b.node) {
+                (Node::Literal(Scalar::Int(by)), _) => collect(b, factor.checked_mul(*by)?, count, terms),
+                (_, Node::Literal(Scalar::Int(by))) => collect(a, factor.checked_mul(*by)?, count, terms),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Expressions of a formula at other values of its indices: copies of its locals, and the value and the predicate over them.
+#[derive(Debug)]
+pub struct Moved {
+    /// The copies of the locals, to append to those of the formula.
+    pub locals: Vec<FormulaLocal>,
+    /// The value of the target.
+    pub value: Expr,
+    /// The predicate.
+    pub predicate: Option<Expr>,
+}
+
+impl Moved {
+    /// The expressions with `index` in place of an index where it returns one. `offset` is the number of locals in front.
+    pub fn new(
+        formula: &Formula,
+        target: &Target,
+        offset: usize,
+        index: &dyn Fn(usize) -> Option<Expr>,
+    ) -> Self {
+        let moved = |expr: &Expr| {
+            substituted(expr, &|part| match part.node {
+                Node::Index(at) => index(at),
+                Node::Local(at) => Some(Expr { kind: part.kind, node: Node::Local(at + offset) }),
+                _ => None,
+            })
+        };
+        let local = |local: &FormulaLocal| FormulaLocal {
+            name: format!("{}_other", local.name),
+            value: moved(&local.value),
+        };
+        Moved {
+            locals: formula.locals.iter().map(local).collect(),
+            value: moved(&target.value),
+            predicate: formula.predicate.as_ref().map(moved),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The operators of a model in execution order: composite operators are inlined, static loops are unrolled.
+
+use crate::names::Names;
+use crate::refusal::{Refusal, refused};
+use skript_frontend::model::{
+    Block, Body, ConstantData, Function, FunctionId, Invoke, Loop, Model, Operation, PortTensors, TensorType,
+    ValueId,
+};
+use skript_frontend::source::Span;
+use skript_semantics::{Scalar, ScalarKind};
+use std::collections::HashMap;
+
+/// A tensor of the flat graph.
+pub type TensorId = usize;
+
+/// A tensor of the flat graph, with a unique name.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    pub name: String,
+    pub tensor: TensorType,
+}
+
+/// An invocation of an operator that is not composed of others.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub function: FunctionId,
+    /// The tensors of the operator's inputs, captured variables and outputs.
+    pub tensors: HashMap<ValueId, TensorId>,
+    /// The inputs and captured variables of the operator, in order.
+    pub inputs: Vec<ValueId>,
+    /// The outputs of the operator, in order.
+    pub outputs: Vec<ValueId>,
+    /// The location of the invocation.
+    pub span: Span,
+}
+
+/// The operators of a model in execution order.
+#[derive(Debug, Default)]
+pub struct Graph {
+    pub tensors: Vec<Tensor>,
+    pub steps: Vec<Step>,
+    pub inputs: Vec<TensorId>,
+    /// The variables, with their positions in the model.
+    pub variables: Vec<(TensorId, usize)>,
+    pub constants: Vec<(TensorId, ConstantData)>,
+    /// The outputs, with their names in the model.
+    pub outputs: Vec<(String, TensorId)>,
+    pub names: Names,
+}
+
+/// The most steps of a graph with unrolled loops.
+const MAX_STEPS: usize = 1 << 16;
+
+/// Flattens the entry of a model.
+///
+/// # Errors
+/// The model has dynamic extents, run-time checks, branches or dynamic loops.
+pub fn flatten(model: &Model) -> Result<Graph, Vec<Refusal>> {
+    let mut flattening = Flattening { model, graph: Graph::default(), refusals: Vec::new() };
+    if let Some(entry) = model.function(model.entry) {
+        flattening.entry(entry);
+    }
+    if flattening.refusals.is_empty() { Ok(flattening.graph) } else { Err(flattening.refusals) }
+}
+
+type Environment = HashMap<ValueId, TensorId>;
+
+struct Flattening<'a> {
+    model: &'a Model,
+    graph: Graph,
+    refusals: Vec<Refusal>,
+}
+
+impl Flattening<'_> {
+    fn refuse(&mut self, function: &Function, span: Span, reason: &str) {
+        self.refusals.push(refused(function, span, reason));
+    }
+
+    fn tensor(&mut self, name: &str, tensor: TensorType) -> TensorId {
+        let name = self.graph.names.fresh(name);
+        self.graph.tensors.push(Tensor { name, tensor });
+        self.graph.tensors.len() - 1
+    }
+
+    /// A new tensor for a value of a function.
+    fn value(&mut self, function: &Function, value: ValueId, prefix: &str) -> Option<TensorId> {
+        let known = function.values.get(value.0 as usize)?;
+        let name = known.name.as_deref().unwrap_or("t");
+        let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}_{name}") };
+        if known.tensor.fixed_shape().is_none() {
+            self.refuse(function, known.span, "it has dynamic extents; --input-shape makes them static");
+        }
+        Some(self.tensor(&name, known.tensor.clone()))
+    }
+
+    fn entry(&mut self, entry: &Function) {
+        let mut environment = Environment::new();
+        for value in entry.inputs.iter().flat_map(|port| port.tensors.values()) {
+            if let Some(tensor) = self.value(entry, *value, "") {
+                environment.insert(*value, tensor);
+                self.graph.inputs.push(tensor);
+            }
+        }
+        for (value, variable) in entry.captures.iter().zip(&entry.capture_variables) {
+            let Some(known) = self.model.variable(*variable) else { continue };
+            let name = known.name.strip_prefix(&format!("{}.", entry.name)).unwrap_or(&known.name);
+            let tensor = self.tensor(name, known.tensor.clone());
+            environment.insert(*value, tensor);
+            self.graph.variables.push((tensor, variable.0 as usize));
+        }
+        self.body(entry, &mut environment, "");
+        for port in &entry.outputs {
+            for (at, value) in port.tensors.values().iter().enumerate() {
+                let name = match port.tensors {
+                    PortTensors::Pack(_) => format!("{}_{at}", port.name),
+                    _ => port.name.clone(),
+                };
+                if let Some(tensor) = environment.get(value) {
+                    self.graph.outputs.push((name, *tensor));
+                }
+            }
+        }
+    }
+
+    /// The constants and operations of a composite function.
+    fn body(&mut self, function: &Function, environment: &mut Environment, prefix: &str) {
+        if function.checks.iter().chain(&function.result_checks).next().is_some() {
+            self.refuse(function, function.span, "a condition is checked at run time");
+        }
+        for (value, data) in &function.constants {
+            self.constant(function, *value, data, environment, prefix);
+        }
+        if let Body::Block(block) = &function.body {
+            self.block(function, block, environment, prefix);
+        }
+    }
+
+    fn constant(
+        &mut self,
+        function: &Function,
+        value: ValueId,
+        data: &ConstantData,
+        environment: &mut Environment,
+        prefix: &str,
+    ) {
+        if let Some(tensor) = self.value(function, value, prefix) {
+            self.graph.constants.push((tensor, data.clone()));
+            environment.insert(value, tensor);
+        }
+    }
+
+    fn block(&mut self, function: &Function, block: &Block, environment: &mut Environment, prefix: &str) {
+        for operation in &block.operations {
+            if self.graph.steps.len() > MAX_STEPS {
+                self.refuse(function, function.span, "it has too many steps");
+                return;
+            }
+            match operation {
+                Operation::Invoke(invoke) => self.invoke(function, invoke, environment, prefix),
+                Operation::Constant { value, data } => {
+                    self.constant(function, *value, data, environment, prefix);
+                }
+                Operation::If { span, .. } => {
+                    self.refuse(function, *span, "a branch that data decide is not supported");
+                }
+                Operation::Cut { span, .. } => self.refuse(function, *span, "data decide an extent"),
+                Operation::Loop(looping) => self.unroll(function, looping, environment, prefix),
+            }
+        }
+    }
+
+    fn invoke(&mut self, function: &Function, invoke: &Invoke, environment: &mut Environment, prefix: &str) {
+        let Some(callee) = self.model.function(invoke.callee) else { return };
+        let inner = |port: &PortTensors| port.values().to_vec();
+        let inputs: Vec<ValueId> = callee.inputs.iter().flat_map(|port| inner(&port.tensors)).collect();
+        let outputs: Vec<ValueId> = callee.outputs.iter().flat_map(|port| inner(&port.tensors)).collect();
+        let arguments = inputs.iter().zip(&invoke.inputs).chain(callee.captures.iter().zip(&invoke.captures));
+        let mut tensors = Environment::new();
+        for (value, argument) in arguments {
+            if let Some(tensor) = environment.get(argument) {
+                tensors.insert(*value, *tensor);
+            }
+        }
+        if let Body::Block(_) = callee.body {
+            let label = invoke.label.as_deref();
+            let label = label.map_or(prefix.to_owned(), |label| match prefix {
+                "" => label.to_owned(),
+                prefix => format!("{prefix}_{label}"),
+            });
+            let steps = self.graph.steps.len();
+            self.body(callee, &mut tensors, &label);
+            for (value, result) in outputs.iter().zip(&invoke.outputs) {
+                if let Some(tensor) = tensors.get(value) {
+                    environment.insert(*result, *tensor);
+                    self.rename(function, *result, *tensor, prefix, steps);
+                }
+            }
+            return;
+        }
+        for (value, result) in outputs.iter().zip(&invoke.outputs) {
+            if let Some(tensor) = self.value(function, *result, prefix) {
+                tensors.insert(*value, tensor);
+                environment.insert(*result, tensor);
+            }
+        }
+        let inputs = inputs.into_iter().chain(callee.captures.iter().copied()).collect();
+        self.graph.steps.push(Step { function: invoke.callee, tensors, inputs, outputs, span: invoke.span });
+    }
+
+    /// Gives the result of an inlined operator the name that the caller gave it.
+    fn rename(&mut self, function: &Function, value: ValueId, tensor: TensorId, prefix: &str, steps: usize) {
+        let computed =
+            self.graph.steps.iter().skip(steps).any(|step| step.tensors.values().any(|t| *t == tensor));
+        let name = function.values.get(value.0 as usize).and_then(|value| value.name.as_deref());
+        if let (true, Some(name)) = (computed, name) {
+            let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}_{name}") };
+            let is_input =
+                self.graph.inputs.contains(&tensor) || self.graph.variables.iter().any(|(v, _)| *v == tensor);
+            if !is_input && self.graph.tensors.get(tensor).is_some_and(|known| known.name != name) {
+                let fresh = self.graph.names.fresh(&name);
+                if let Some(known) = self.graph.tensors.get_mut(tensor) {
+                    known.name = fresh;
+                }
+            }
+        }
+    }
+
+    /// Unrolls a loop whose number of steps is static.
+    fn unroll(&mut self, function: &Function, looping: &Loop, environment: &mut Environment, prefix: &str) {
+        let is_static = looping.before.is_none()
+            && looping.after.is_none()
+            && looping.dynamic_count.is_none()
+            && looping.stack_scans.is_empty();
+        let Some(count) = looping.static_count.filter(|_| is_static) else {
+            let reason = "a loop whose number of steps data decide is not supported";
+            return self.refuse(function, looping.span, reason);
+        };
+        let start = |carried: &ValueId| environment.get(carried).copied();
+        let mut carried: Vec<Option<TensorId>> = looping.carried.iter().map(|c| start(&c.init)).collect();
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        for step in 0..count {
+            for (declared, tensor) in looping.carried.iter().zip(&carried) {
+                environment.extend(tensor.map(|tensor| (declared.inner, tensor)));
+            }
+            for (item, pack) in &looping.scans {
+                let tensor = pack.get(step).and_then(|tensor| environment.get(tensor)).copied();
+                environment.extend(tensor.map(|tensor| (*item, tensor)));
+            }
+            if let Some(index) = looping.index {
+                let number = Scalar::Int(i64::try_from(step).unwrap_or(i64::MAX));
+                let tensor_type = TensorType { kind: ScalarKind::Int, shape: Vec::new() };
+                let tensor = self.tensor("step", tensor_type);
+                self.graph.constants.push((tensor, ConstantData::Splat(number)));
+                environment.insert(index, tensor);
+            }
+            self.block(function, &looping.body, environment, prefix);
+            if !self.refusals.is_empty() {
+                return;
+            }
+            let results: Vec<Option<TensorId>> =
+                looping.body.results.iter().map(|result| environment.get(result).copied()).collect();
+            let (next, collected) = results.split_at(looping.carried.len().min(results.len()));
+            carried = next.to_vec();
+            for (pack, tensor) in looping.scan_outputs.iter().zip(collected) {
+                environment.extend(pack.get(step).copied().zip(*tensor));
+            }
+        }
+        for (declared, tensor) in looping.carried.iter().zip(carried) {
+            environment.extend(tensor.map(|tensor| (declared.result, tensor)));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Gradients of models, as documents.
+//!
+//! `flatten` lists the operators of a model in execution order, `adjoint` differentiates one operator, `accumulate` adds adjoints
+//! over the operators in reversed order, and `document` writes the result.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+mod accumulate;
+mod adjoint;
+mod document;
+mod domain;
+mod expr;
+mod flatten;
+mod formula;
+mod names;
+mod operator;
+mod partials;
+mod refusal;
+mod rules;
+mod text;
+
+pub use document::{Gradient, Request, gradient};

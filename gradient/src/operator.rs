@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Writes an operator: ports, constants and formulas of a function, with static extents.
+
+use crate::names::Names;
+use crate::refusal::{Refusal, refused};
+use crate::text::{Vocabulary, brackets, literal, text};
+use skript_frontend::model::{
+    Accumulation, Body, ConstantData, Formula, Function, Init, Node, Target, TensorType, ValueId,
+};
+use skript_semantics::Scalar;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+/// Writes the operator `name`.
+///
+/// # Errors
+/// The function has something that the language cannot write, or dynamic extents.
+pub fn operator(
+    function: &Function,
+    name: &str,
+    comment: &str,
+    inputs: &[ValueId],
+    outputs: &[ValueId],
+) -> Result<String, Refusal> {
+    let Body::Formulas(formulas) = &function.body else {
+        return Err(refused(function, function.span, "it has no formulas"));
+    };
+    let mut writer = Writer::new(function);
+    let constants: Vec<ValueId> = function.constants.iter().map(|(value, _)| *value).collect();
+    for value in inputs.iter().chain(&constants).chain(outputs) {
+        writer.name(*value)?;
+    }
+    let locals = formulas.iter().flat_map(|formula| &formula.targets).map(|target| target.output);
+    for value in locals {
+        writer.name(value)?;
+    }
+    let mut lower = String::new();
+    let mut written = HashSet::new();
+    for formula in formulas {
+        writer.formula(formula, outputs, &mut written, &mut lower)?;
+    }
+    let mut operator = format!("# {comment}\noperator {name} {{\n");
+    for (block, values) in [("input", inputs), ("output", outputs)] {
+        if !values.is_empty() {
+            let _ = writeln!(operator, "    @{block} {{");
+            for value in values {
+                let _ =
+                    writeln!(operator, "        {}: {};", writer.tensor(*value), writer.type_text(*value)?);
+            }
+            operator.push_str("    }\n");
+        }
+    }
+    if !writer.tables.is_empty() {
+        operator.push_str("    @using {\n");
+        for (items, name) in &writer.tables {
+            let items: Vec<String> = items.iter().map(|item| literal(*item)).collect();
+            let _ = writeln!(operator, "        {name} = [{}];", items.join(", "));
+        }
+        operator.push_str("    }\n");
+    }
+    if !constants.is_empty() {
+        operator.push_str("    @constant {\n");
+        for (value, data) in &function.constants {
+            let (name, tensor) = (writer.tensor(*value), writer.type_text(*value)?);
+            let _ = writeln!(operator, "        {name}: {tensor} = {};", constant(data));
+        }
+        operator.push_str("    }\n");
+    }
+    let _ = write!(operator, "    @lower {{\n{lower}    }}\n}}\n");
+    Ok(operator)
+}
+
+/// The value of a constant.
+pub fn constant(data: &ConstantData) -> String {
+    match data {
+        ConstantData::Splat(value) => literal(*value),
+        list => {
+            let items: Vec<String> = list.scalars().map(literal).collect();
+            format!("[{}]", items.join(", "))
+        }
+    }
+}
+
+/// `real[2,3]`; `None` for dynamic extents.
+pub fn type_text(tensor: &TensorType) -> Option<String> {
+    let extents: Vec<String> = tensor.fixed_shape()?.iter().map(u64::to_string).collect();
+    Some(format!("{}[{}]", tensor.kind.name(), extents.join(",")))
+}
+
+struct Writer<'a> {
+    function: &'a Function,
+    names: Names,
+    tensors: HashMap<ValueId, String>,
+    tables: Vec<(Vec<Scalar>, String)>,
+    indices: Vec<String>,
+    locals: Vec<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(function: &'a Function) -> Self {
+        Writer {
+            function,
+            names: Names::default(),
+            tensors: HashMap::new(),
+            tables: Vec::new(),
+            indices: Vec::new(),
+            locals: Vec::new(),
+        }
+    }
+
+    fn tensor_type(&self, value: ValueId) -> Result<&TensorType, Refusal> {
+        let value = self.function.values.get(value.0 as usize).map(|value| &value.tensor);
+        value.ok_or_else(|| self.unwritable("a tensor has no type"))
+    }
+
+    fn type_text(&self, value: ValueId) -> Result<String, Refusal> {
+        type_text(self.tensor_type(value)?).ok_or_else(|| self.unwritable("it has dynamic extents"))
+    }
+
+    fn name(&mut self, value: ValueId) -> Result<(), Refusal> {
+        self.type_text(value)?;
+        if !self.tensors.contains_key(&value) {
+            let known = self.function.values.get(value.0 as usize).and_then(|value| value.name.clone());
+            let name = self.names.fresh(known.as_deref().unwrap_or("t"));
+            self.tensors.insert(value, name);
+        }
+        Ok(())
+    }
+
+    fn formula(
+        &mut self,
+        formula: &Formula,
+        outputs: &[ValueId],
+        written: &mut HashSet<ValueId>,
+        text: &mut String,
+    ) -> Result<(), Refusal> {
+        if !formula.findings.is_empty() {
+            return Err(self.unwritable("the bounds of an access are checked at run time"));
+        }
+        let reads = crate::formula::reads(formula);
+        let is_group = formula.targets.len() > 1;
+        if is_group && formula.targets.iter().any(|target| reads.contains(&target.output)) {
+            return Err(self.unwritable("several tensors advance together"));
+        }
+        for target in &formula.targets {
+            let is_local = !outputs.contains(&target.output);
+            if written.insert(target.output) && self.needs_start(formula, target, is_local)? {
+                self.start(target, text)?;
+            }
+            self.assignment(formula, target, text)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the first formula of a tensor does not determine its start values, or the extents of a local tensor.
+    fn needs_start(&self, formula: &Formula, target: &Target, is_local: bool) -> Result<bool, Refusal> {
+        let tensor = self.tensor_type(target.output)?;
+        let Init::Fill(value) = target.init else { return Ok(false) };
+        if value != formula.kind.identity(tensor.kind) || formula.kind == Accumulation::Replace {
+            return Ok(true);
+        }
+        let mut bare = HashSet::new();
+        let has_extents = target.subscripts.iter().zip(&tensor.shape).all(|(subscript, extent)| {
+            let Node::Index(at) = subscript.node else { return false };
+            let index = formula.indices.get(at);
+            bare.insert(at) && index.is_some_and(|index| index.extent == *extent)
+        });
+        Ok(is_local && !has_extents)
+    }
+
+    /// `y[i0, i1] = value` for all elements.
+    fn start(&self, target: &Target, text: &mut String) -> Result<(), Refusal> {
+        let shape = self.tensor_type(target.output)?.fixed_shape().unwrap_or_default();
+        let Init::Fill(value) = target.init else { return Ok(()) };
+        let mut names = self.names.clone();
+        let indices: Vec<String> = shape.iter().map(|_| names.fresh("i")).collect();
+        let bounds = indices.iter().zip(&shape).map(|(name, extent)| format!(", {name} < {extent}"));
+        let comma = if indices.len() == 1 { "," } else { "" };
+        let _ = writeln!(
+            text,
+            "        {}[{}{comma}] = {}{};",
+            self.tensor(target.output),
+            indices.join(", "),
+            literal(value),
+            bounds.collect::<String>()
+        );
+        Ok(())
+    }
+
+    fn assignment(&mut self, formula: &Formula, target: &Target, out: &mut String) -> Result<(), Refusal> {
+        let mut names = self.names.clone();
+        let mut single = formula.clone();
+        single.targets = vec![target.clone()];
+        crate::formula::prune(&mut single);
+        let Some(target) = single.targets.first() else { return Ok(()) };
+        self.indices = single.indices.iter().map(|index| names.fresh(&index.name.replace('.', ""))).collect();
+        self.locals = single.locals.iter().map(|local| names.fresh(&local.name)).collect();
+        out.push_str("        ");
+        for (at, local) in single.locals.iter().enumerate() {
+            let value = text(&local.value, self)?;
+            let _ = write!(out, "{} = {value},\n        ", self.local(at));
+        }
+        let subscripts = brackets(&target.subscripts, self)?;
+        let value = text(&target.value, self)?;
+        let _ = write!(out, "{}{subscripts} {} {value}", self.tensor(target.output), sign(single.kind));
+        for (at, index) in single.indices.iter().enumerate() {
+            let extent = index.extent.fixed().ok_or_else(|| self.unwritable("it has dynamic extents"))?;
+            let _ = write!(out, ", {} < {extent}", self.index(at));
+        }
+        if let Some(predicate) = &single.predicate {
+            let _ = write!(out, " | {}", text(predicate, self)?);
+        }
+        out.push_str(";\n");
+        Ok(())
+    }
+}
+
+fn sign(kind: Accumulation) -> &'static str {
+    match kind {
+        Accumulation::Assign => "=",
+        Accumulation::Replace => ":=",
+        Accumulation::Sum => "+=",
+        Accumulation::Product => "*=",
+        Accumulation::All => "&=",
+        Accumulation::Any => "|=",
+        Accumulation::Min => "<=",
+        Accumulation::Max => ">=",
+    }
+}
+
+impl Vocabulary for Writer<'_> {
+    fn tensor(&self, tensor: ValueId) -> String {
+        self.tensors.get(&tensor).cloned().unwrap_or_default()
+    }
+
+    fn index(&self, at: usize) -> String {
+        self.indices.get(at).cloned().unwrap_or_default()
+    }
+
+    fn local(&self, at: usize) -> String {
+        self.locals.get(at).cloned().unwrap_or_default()
+    }
+
+    fn table(&mut self, items: &[Scalar]) -> String {
+        if let Some((_, name)) = self.tables.iter().find(|(known, _)| known == items) {
+            return name.clone();
+        }
+        let name = self.names.fresh("table");
+        self.tables.push((items.to_vec(), name.clone()));
+        name
+    }
+
+    fn unwritable(&self, reason: &str) -> Refusal {
+        refused(self.function, self.function.span, reason)
+    }
+}

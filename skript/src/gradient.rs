@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The gradient of a model, which is a model.
+
+use crate::document::{Document, Files};
+use crate::error::Error;
+use crate::model::Model;
+use crate::onnx::formatted;
+use crate::problem::Problem;
+use crate::weights::Weights;
+use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::limits::Limits;
+use skript_frontend::source_files::load_program_with;
+use skript_tensor::{HeldArrays, Tensor, TensorError};
+use std::path::Path;
+
+/// The gradient of a model: a document whose graph computes an output of the model and its derivatives.
+///
+/// ```
+/// use skript::{ComposeOptions, Document, Limits, Tensor, Weights};
+///
+/// let text = "
+///     operator energy {
+///         @input { x: real[n]; }
+///         @output { e: real[]; }
+///         @lower { e[] += x[i,] * x[i,], i < n; }
+///     }
+///     graph G {
+///         @input { x: real[2]; }
+///         @output { e: real[]; }
+///         @compose { e = energy(x); }
+///     }";
+/// let document = Document::parse("energy.sknd", text, &Limits::default());
+/// let model = document.compose(&ComposeOptions::default())?;
+/// let gradient = model.gradient(None, &["x"])?.document(&model, &Weights::none())?;
+/// let gradient = gradient.compose(&ComposeOptions::default())?;
+/// let x = Tensor::from_f32(&[2], &[3.0, -1.0])?;
+/// let outputs = gradient.evaluate(&[("x", &x)], &Weights::none())?;
+/// assert_eq!(outputs[1].0, "x_grad");
+/// assert_eq!(outputs[1].1.as_f32(), Some(&[6.0, -2.0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// The text of the main module.
+    pub text: String,
+    /// The variables of the model, by their positions in [`Model::requests`], with their names in the gradient.
+    pub variables: Vec<(usize, String)>,
+    /// The input that scales the gradients, if the output that was differentiated is not a scalar.
+    pub seed: Option<String>,
+}
+
+impl Model {
+    /// Differentiates an output by inputs and variables; `variables` means all of them. Without a name of an output, the model must
+    /// have a single one.
+    ///
+    /// # Errors
+    /// [`Error::Document`] with the reasons why the model cannot be differentiated.
+    pub fn gradient(&self, of: Option<&str>, wrt: &[&str]) -> Result<Gradient, Error> {
+        self.gradient_or_reasons(of, wrt)
+            .map_err(|reasons| Error::Document(Problem::all(reasons, self.sources(), self.locations())))
+    }
+
+    /// Like [`Model::gradient`], with diagnostics for tools.
+    ///
+    /// # Errors
+    /// The reasons why the model cannot be differentiated.
+    pub fn gradient_or_reasons(&self, of: Option<&str>, wrt: &[&str]) -> Result<Gradient, Vec<Diagnostic>> {
+        let wrt = wrt.iter().map(|name| (*name).to_owned()).collect();
+        let request = skript_gradient::Request { of: of.map(str::to_owned), wrt };
+        let found = skript_gradient::gradient(self.ir(), self.sources(), &request)?;
+        Ok(Gradient { text: formatted(&found.text), variables: found.variables, seed: found.seed })
+    }
+}
+
+impl Gradient {
+    /// The values of the variables, by their names in the gradient.
+    ///
+    /// # Errors
+    /// [`Error::Arrays`] if a value cannot be read. Variables without a value are left out.
+    pub fn arrays(&self, model: &Model, weights: &Weights) -> Result<Vec<(String, Tensor)>, Error> {
+        let loaded = weights.load_each(&model.requests());
+        let mut loaded: Vec<Option<Result<Tensor, TensorError>>> = loaded.into_iter().map(Some).collect();
+        let (mut arrays, mut wrong) = (Vec::new(), Vec::new());
+        for (at, name) in &self.variables {
+            match loaded.get_mut(*at).and_then(Option::take) {
+                Some(Ok(tensor)) => arrays.push((name.clone(), tensor)),
+                None | Some(Err(TensorError::Missing { .. })) => {}
+                Some(Err(error)) => wrong.push(error),
+            }
+        }
+        if wrong.is_empty() { Ok(arrays) } else { Err(Error::Arrays(wrong)) }
+    }
+
+    /// The gradient in memory, with the weights of the model.
+    ///
+    /// # Errors
+    /// The errors of [`Gradient::arrays`].
+    pub fn document(&self, model: &Model, weights: &Weights) -> Result<Document, Error> {
+        let arrays = self.arrays(model, weights)?;
+        let arrays = arrays.into_iter().map(|(name, tensor)| (name, tensor.into_shared())).collect();
+        let (main, mut sink) = (Path::new("main.sknd"), Sink::default());
+        let open = |wanted: &Path| (wanted == main).then(|| self.text.clone().into_bytes());
+        let limits = Limits::default();
+        let program = load_program_with(main, None, &limits, &mut sink, &open);
+        let files = Files::Held(HeldArrays::new(Path::new("gradient"), arrays));
+        Ok(Document::checked(program, &limits, sink, files, None))
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript grad`: writes the gradient of a model as a model folder.
+
+use std::path::Path;
+
+use skript::{Gradient, Model};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::OUTPUT;
+
+use crate::command_line::GradArguments;
+use crate::console::{Console, Status};
+use crate::onnx_model::write_arrays;
+use crate::session::{Session, Stopped, Weights};
+use crate::written::{is_free, unwritten, write};
+
+pub fn run(arguments: &GradArguments, console: &mut Console) -> Status {
+    let mut session = Session::open(&arguments.model, &arguments.reading);
+    if session.status() == Status::Done {
+        session.check_names(std::iter::empty());
+    }
+    if session.status() == Status::Done
+        && let Some(model) = session.compose()
+        && let Err(stopped) = differentiate(arguments, &session, &model, console)
+    {
+        session.report_all(stopped);
+    }
+    session.close(console)
+}
+
+fn differentiate(
+    arguments: &GradArguments,
+    session: &Session,
+    model: &Model,
+    console: &mut Console,
+) -> Result<(), Stopped> {
+    let wrt: Vec<&str> = arguments.wrt.iter().map(String::as_str).collect();
+    let gradient = model.gradient_or_reasons(arguments.of.as_deref(), &wrt)?;
+    let Some(folder) = &arguments.output else {
+        crate::stdout::print(&gradient.text);
+        return Ok(());
+    };
+    if !arguments.force && !is_free(folder) {
+        let text = format!("{} is not an empty folder", folder.display());
+        let wrong = Diagnostic::without_location(&OUTPUT, text);
+        return Err(wrong.with_help("-o names another folder; --force writes into this one").into());
+    }
+    save(arguments, session, model, &gradient, folder)?;
+    if let Some(seed) = &gradient.seed {
+        console.write(&format!(
+            "note: the input {seed} scales the gradients, because the output is not a scalar\n"
+        ));
+    }
+    Ok(())
+}
+
+/// Writes the document and the weights.
+fn save(
+    arguments: &GradArguments,
+    session: &Session,
+    model: &Model,
+    gradient: &Gradient,
+    folder: &Path,
+) -> Result<(), Stopped> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, error))?;
+    write(&folder.join("main.sknd"), &[gradient.text.as_bytes()])?;
+    let arrays = gradient.arrays(model, &session.weights(Weights::from_model_folder())?)?;
+    write_arrays(
+        arrays.iter().map(|(name, tensor)| (name.as_str(), tensor)),
+        folder,
+        arguments.weights_format,
+    )?;
+    Ok(())
+}
