@@ -150,6 +150,13 @@ impl State<'_> {
             };
             if let Some(operator) = self.operator(step, *input, &seeded) {
                 let arguments = self.arguments(operator, step, &seeds);
+                let shared = self.accumulated.operators.get(operator);
+                if let (Some(_), [copy]) =
+                    (shared.and_then(|shared| shared.adjoint.copied()), arguments.as_slice())
+                {
+                    self.contributions.entry(tensor).or_default().push(*copy);
+                    continue;
+                }
                 if let Some(result) = self.tensor_like(tensor) {
                     self.accumulated.calls.push(Call::Adjoint { operator, arguments, result });
                     self.contributions.entry(tensor).or_default().push(result);

@@ -3,12 +3,12 @@
 //! order.
 
 use crate::domain::is_injective;
-use crate::expr::{add, all, real};
+use crate::expr::{add, all, real, substituted};
 use crate::formula::{access, all_indices, assignment, prune, reads};
 use crate::partials::{is_dependent, partials};
 use crate::refusal::{Refusal, refused};
 use skript_frontend::model::{
-    Accumulation, Body, Expr, Formula, FormulaIndex, Function, Init, Target, TensorType, Value, ValueId,
+    Accumulation, Body, Expr, Formula, FormulaIndex, Function, Init, Node, Target, TensorType, Value, ValueId,
 };
 use skript_semantics::{Scalar, ScalarKind};
 use std::collections::{HashMap, HashSet};
@@ -31,6 +31,26 @@ pub struct Adjoint {
     pub inputs: Vec<(ValueId, Source)>,
     /// The result.
     pub output: ValueId,
+}
+
+impl Adjoint {
+    /// The tensor that the adjoint is a copy of.
+    pub fn copied(&self) -> Option<Source> {
+        let (Body::Formulas(formulas), [(input, source)]) = (&self.function.body, self.inputs.as_slice())
+        else {
+            return None;
+        };
+        let [formula] = formulas.as_slice() else { return None };
+        let [target] = formula.targets.as_slice() else { return None };
+        let type_of = |value: ValueId| self.function.values.get(value.0 as usize).map(|value| &value.tensor);
+        let (tensor, other) = (type_of(target.output)?, type_of(*input)?);
+        let indices = all_indices(&formula.indices);
+        let is_whole = formula.indices.iter().map(|index| &index.extent).eq(&tensor.shape);
+        let is_copy = target.value == access(*input, ScalarKind::Real, indices.clone());
+        let is_plain = formula.kind == Accumulation::Assign && formula.predicate.is_none();
+        (tensor == other && is_whole && is_copy && is_plain && target.subscripts == indices)
+            .then_some(*source)
+    }
 }
 
 /// The adjoint of a function of formulas by `wrt`, if the outputs `seeded` have adjoints; `None` if it is zero.
@@ -173,11 +193,11 @@ impl Builder<'_> {
 
     /// The adjoint of a formula by all elements that it reads.
     fn formula(&mut self, formula: &Formula, target: &Target, total: ValueId) -> Result<(), Refusal> {
-        let active = |tensor: ValueId| self.active.contains(&tensor);
-        let is_read = reads(formula).contains(&target.output);
-        if is_read && (active(target.output) || formula.kind == Accumulation::Sum) {
-            return Err(self
-                .refused(formula, "a recurrence, which reads the tensor that it writes, is not supported"));
+        if reads(formula).contains(&target.output) {
+            return match formula.kind {
+                Accumulation::Assign | Accumulation::Replace => self.recurrence(formula, target, total),
+                _ => Err(self.refused(formula, "it accumulates values of the tensor that it writes")),
+            };
         }
         match formula.kind {
             Accumulation::Sum => {
@@ -197,30 +217,67 @@ impl Builder<'_> {
 
     /// Adds the contributions of all elements that the value reads, for the steps for which `condition` holds.
     pub fn direct(&mut self, formula: &Formula, target: &Target, seed: Expr, condition: Option<Expr>) {
+        self.contributions_by(formula, target, (seed, condition), &self.active.clone());
+    }
+
+    /// Like [`Builder::direct`], without the elements of a tensor.
+    pub fn direct_without(&mut self, formula: &Formula, target: &Target, seed: Expr, tensor: ValueId) {
+        let mut active = self.active.clone();
+        active.remove(&tensor);
+        self.contributions_by(formula, target, (seed, None), &active);
+    }
+
+    fn contributions_by(
+        &mut self,
+        formula: &Formula,
+        target: &Target,
+        (seed, condition): (Expr, Option<Expr>),
+        active: &HashSet<ValueId>,
+    ) {
         let mut locals = formula.locals.clone();
-        let active = self.active.clone();
-        for partial in partials(&target.value, seed, &mut locals, &|tensor| active.contains(&tensor)) {
+        let parts = partials(&target.value, seed, &mut locals, &|tensor| active.contains(&tensor));
+        let known = self.known_value(formula, target);
+        let reused = |expr: &Expr| match &known {
+            Some(element) => substituted(expr, &|part| (*part == target.value).then(|| element.clone())),
+            None => expr.clone(),
+        };
+        for local in locals.iter_mut().skip(formula.locals.len()) {
+            local.value = reused(&local.value);
+        }
+        for partial in parts {
             let Ok(tensor_type) = self.type_of(partial.tensor) else { continue };
-            let name = format!("{}_grad", self.name(partial.tensor));
-            let result = self.tensor(&name, tensor_type);
+            let result = self.tensor(&format!("{}_grad", self.name(partial.tensor)), tensor_type);
             let is_once = is_injective(&partial.subscripts, &formula.indices);
             let conditions = [formula.predicate.clone(), condition.clone(), partial.guard];
+            let target = Target {
+                output: result,
+                subscripts: partial.subscripts,
+                value: reused(&partial.value),
+                init: Init::Fill(Scalar::Real(0.0)),
+            };
             self.push(Formula {
                 indices: formula.indices.clone(),
                 locals: locals.clone(),
                 predicate: all(conditions.into_iter().flatten()),
                 kind: if is_once { Accumulation::Assign } else { Accumulation::Sum },
-                targets: vec![Target {
-                    output: result,
-                    subscripts: partial.subscripts,
-                    value: partial.value,
-                    init: Init::Fill(Scalar::Real(0.0)),
-                }],
+                targets: vec![target],
                 findings: Vec::new(),
                 span: formula.span,
             });
             self.contribute(partial.tensor, result);
         }
+    }
+
+    /// The element that has the value of a formula, so that the value needs not be computed again; `None` if other steps or
+    /// formulas determine it too, or it would cost nothing.
+    fn known_value(&self, formula: &Formula, target: &Target) -> Option<Expr> {
+        let writers = self.formulas.iter().flat_map(|formula| &formula.targets);
+        let is_only = writers.filter(|other| other.output == target.output).count() == 1;
+        let is_value =
+            formula.kind == Accumulation::Assign && is_injective(&target.subscripts, &formula.indices);
+        let costs = matches!(target.value.node, Node::Apply { .. });
+        (is_only && is_value && costs)
+            .then(|| access(target.output, ScalarKind::Real, target.subscripts.clone()))
     }
 
     /// A copy of the start values of a tensor, before the formula that continues them.
@@ -245,6 +302,7 @@ impl Builder<'_> {
         };
         let mut formulas = self.recomputed();
         formulas.append(&mut self.backward);
+        let mut formulas = needed(formulas, output);
         formulas.iter_mut().for_each(prune);
         let mut function = self.function.clone();
         let read: HashSet<ValueId> = formulas.iter().flat_map(reads).collect();
@@ -290,4 +348,18 @@ impl Builder<'_> {
         kept.reverse();
         kept
     }
+}
+
+/// The formulas that determine a tensor.
+fn needed(formulas: Vec<Formula>, output: ValueId) -> Vec<Formula> {
+    let mut needed = HashSet::from([output]);
+    let mut kept = Vec::new();
+    for formula in formulas.into_iter().rev() {
+        if formula.targets.iter().any(|target| needed.contains(&target.output)) {
+            needed.extend(reads(&formula));
+            kept.push(formula);
+        }
+    }
+    kept.reverse();
+    kept
 }

@@ -204,9 +204,14 @@ impl Document<'_> {
         &mut self,
         accumulated: &Accumulated,
         text: &mut String,
-    ) -> Result<Vec<String>, Refusal> {
-        let mut names = Vec::new();
-        for shared in &accumulated.operators {
+    ) -> Result<HashMap<usize, String>, Refusal> {
+        let called = |call: &Call| match call {
+            Call::Adjoint { operator, .. } => Some(*operator),
+            Call::Forward(_) | Call::Sum { .. } => None,
+        };
+        let called: HashSet<usize> = accumulated.calls.iter().filter_map(called).collect();
+        let mut names = HashMap::new();
+        for (at, shared) in accumulated.operators.iter().enumerate().filter(|(at, _)| called.contains(at)) {
             let Some(function) = self.model.function(shared.function) else { continue };
             let wrt = function.values.get(shared.wrt.0 as usize).and_then(|value| value.name.clone());
             let wrt = wrt.unwrap_or_default();
@@ -216,7 +221,7 @@ impl Document<'_> {
             let outputs = [shared.adjoint.output];
             text.push('\n');
             text.push_str(&operator(&shared.adjoint.function, &name, &comment, &inputs, &outputs)?);
-            names.push(name);
+            names.insert(at, name);
         }
         Ok(names)
     }
@@ -362,7 +367,7 @@ impl Document<'_> {
     fn call(
         &self,
         call: &Call,
-        adjoints: &[String],
+        adjoints: &HashMap<usize, String>,
         sums: &HashMap<usize, String>,
     ) -> (String, Vec<String>, Vec<String>) {
         let (results, arguments) = tensors(self.graph, call);
@@ -370,7 +375,7 @@ impl Document<'_> {
             Call::Forward(at) => {
                 self.graph.steps.get(*at).and_then(|step| self.forward.get(&step.function)).cloned()
             }
-            Call::Adjoint { operator, .. } => adjoints.get(*operator).cloned(),
+            Call::Adjoint { operator, .. } => adjoints.get(operator).cloned(),
             Call::Sum { parts, .. } => sums.get(&parts.len()).cloned(),
         };
         let results = results.iter().map(|id| self.name(*id)).collect();

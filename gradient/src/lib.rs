@@ -15,6 +15,7 @@ mod formula;
 mod names;
 mod operator;
 mod partials;
+mod recurrence;
 mod refusal;
 mod rules;
 mod text;

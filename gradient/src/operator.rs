@@ -144,10 +144,15 @@ impl<'a> Writer<'a> {
         }
         for target in &formula.targets {
             let is_local = !outputs.contains(&target.output);
-            if written.insert(target.output) && self.needs_start(formula, target, is_local)? {
+            let has_start = written.insert(target.output) && self.needs_start(formula, target, is_local)?;
+            if has_start {
                 self.start(target, text)?;
             }
-            self.assignment(formula, target, text)?;
+            let kind = match formula.kind {
+                Accumulation::Assign if has_start => Accumulation::Replace,
+                kind => kind,
+            };
+            self.assignment(formula, kind, target, text)?;
         }
         Ok(())
     }
@@ -187,7 +192,13 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn assignment(&mut self, formula: &Formula, target: &Target, out: &mut String) -> Result<(), Refusal> {
+    fn assignment(
+        &mut self,
+        formula: &Formula,
+        kind: Accumulation,
+        target: &Target,
+        out: &mut String,
+    ) -> Result<(), Refusal> {
         let mut names = self.names.clone();
         let mut single = formula.clone();
         single.targets = vec![target.clone()];
@@ -202,7 +213,7 @@ impl<'a> Writer<'a> {
         }
         let subscripts = brackets(&target.subscripts, self)?;
         let value = text(&target.value, self)?;
-        let _ = write!(out, "{}{subscripts} {} {value}", self.tensor(target.output), sign(single.kind));
+        let _ = write!(out, "{}{subscripts} {} {value}", self.tensor(target.output), sign(kind));
         for (at, index) in single.indices.iter().enumerate() {
             let extent = index.extent.fixed().ok_or_else(|| self.unwritable("it has dynamic extents"))?;
             let _ = write!(out, ", {} < {extent}", self.index(at));

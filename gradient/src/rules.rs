@@ -139,6 +139,11 @@ impl Builder<'_> {
         };
         seed = mul(seed, start);
         let steps = Steps::new(formula, target);
+        let has_locals =
+            |expr: &Expr| expr.children().into_iter().chain([expr]).any(|e| matches!(e.node, Node::Local(_)));
+        if !steps.is_reduction && target.subscripts.iter().any(has_locals) {
+            return Err(self.refused(formula, "local values select the element of a product"));
+        }
         if !steps.positions.is_empty() {
             let others = self.others(formula, target, &steps);
             seed = mul(seed, access(others, ScalarKind::Real, all_indices(&formula.indices)));

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The adjoint of a recurrence: a formula that reads elements of its target that earlier steps wrote.
+//!
+//! For `y[i + 1] := f(y[i], …)` the adjoint of all elements is the recurrence `a[e] := dy[e] + a[e + 1] * df/dy` in the reversed order. The
+//! states that the steps read are those of the result, because each element is written once.
+
+use crate::adjoint::Builder;
+use crate::domain::signed;
+use crate::expr::{add, all, apply, real, select, substituted};
+use crate::formula::{access, all_indices};
+use crate::partials::partials;
+use crate::refusal::Refusal;
+use skript_frontend::model::{
+    Accumulation, Expr, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, TensorType, ValueId,
+};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+/// For each dimension of the target, the index that selects it and its offset.
+type Shift = Vec<(usize, i64)>;
+
+impl Builder<'_> {
+    /// The adjoint of a recurrence by itself, by what it reads, and by its start values.
+    pub fn recurrence(&mut self, formula: &Formula, target: &Target, total: ValueId) -> Result<(), Refusal> {
+        let Some(written) = self.shifts(formula, target) else {
+            let reason = "a recurrence is supported if each step writes one element, at a fixed distance from the elements \
+                          of earlier steps that it reads";
+            return Err(self.refused(formula, reason));
+        };
+        let tensor_type = self.type_of(target.output)?;
+        let name = format!("{}_grad", self.name(target.output));
+        let adjoint = self.tensor(&name, tensor_type.clone());
+        let seed = access(adjoint, ScalarKind::Real, target.subscripts.clone());
+        let indices = FormulaIndex::over(&tensor_type.shape);
+        self.assign_all(adjoint, tensor_type.clone(), access(total, ScalarKind::Real, all_indices(&indices)));
+
+        let reversed = Reversed::new(formula, &written, &tensor_type);
+        let mut locals = formula.locals.clone();
+        let parts = partials(&target.value, seed.clone(), &mut locals, &|tensor| tensor == target.output);
+        let mut value = access(total, ScalarKind::Real, reversed.element.clone());
+        let mut moved_locals: Vec<FormulaLocal> = Vec::new();
+        for part in parts {
+            let Some(read) = shift(&part.subscripts) else { continue };
+            let step = reversed.step(&read);
+            let offset = moved_locals.len();
+            let moved = |expr: &Expr| moved(expr, offset, &step);
+            let inside = reversed.inside(formula, &step);
+            let conditions = inside.into_iter().chain(formula.predicate.iter().chain(&part.guard).map(moved));
+            let term = moved(&part.value);
+            value = add(
+                value,
+                match all(conditions) {
+                    Some(condition) => select(condition, term, real(0.0)),
+                    None => term,
+                },
+            );
+            moved_locals.extend(locals.iter().map(|local| FormulaLocal {
+                name: format!("{}_{offset}", local.name),
+                value: moved(&local.value),
+            }));
+        }
+        self.push(Formula {
+            indices: reversed.indices.clone(),
+            locals: moved_locals,
+            predicate: None,
+            kind: Accumulation::Replace,
+            targets: vec![Target {
+                output: adjoint,
+                subscripts: reversed.element.clone(),
+                value,
+                init: Init::Continue,
+            }],
+            findings: Vec::new(),
+            span: formula.span,
+        });
+        self.direct_without(formula, target, seed, target.output);
+        self.unwritten(formula, target, adjoint)
+    }
+
+    /// The adjoint of the start values: that of the elements that no step writes.
+    fn unwritten(&mut self, formula: &Formula, target: &Target, adjoint: ValueId) -> Result<(), Refusal> {
+        let tensor_type = self.type_of(target.output)?;
+        let kept = self.tensor(&format!("{}_start_grad", self.name(target.output)), tensor_type.clone());
+        let element = all_indices(&FormulaIndex::over(&tensor_type.shape));
+        self.assign_all(kept, tensor_type, access(adjoint, ScalarKind::Real, element));
+        let mut cleared = formula.clone();
+        cleared.kind = Accumulation::Replace;
+        cleared.targets = vec![Target {
+            output: kept,
+            subscripts: target.subscripts.clone(),
+            value: real(0.0),
+            init: Init::Continue,
+        }];
+        self.push(cleared);
+        self.contribute(target.output, kept);
+        Ok(())
+    }
+
+    /// The shift of the target, if all reads of it are at fixed distances, of elements that earlier steps write or none.
+    fn shifts(&self, formula: &Formula, target: &Target) -> Option<Shift> {
+        let written = shift(&target.subscripts)?;
+        let is_step = |at: usize| written.iter().filter(|(index, _)| *index == at).count() == 1;
+        if !(0..formula.indices.len()).all(is_step) {
+            return None;
+        }
+        let mut open: Vec<&Expr> = formula.locals.iter().map(|local| &local.value).collect();
+        open.push(&target.value);
+        while let Some(expr) = open.pop() {
+            if let Node::Access { tensor, subscripts } = &expr.node
+                && *tensor == target.output
+            {
+                let read = shift(subscripts)?;
+                if !is_earlier(&read, &written, formula.indices.len()) {
+                    return None;
+                }
+            }
+            open.extend(expr.children());
+        }
+        let mut others = formula.predicate.iter().chain(&target.subscripts);
+        if others.any(|expr| is_reading(expr, target.output)) { None } else { Some(written) }
+    }
+}
+
+/// Whether an expression reads a tensor.
+fn is_reading(expr: &Expr, tensor: ValueId) -> bool {
+    let is_read = matches!(&expr.node, Node::Access { tensor: read, .. } if *read == tensor);
+    is_read || expr.children().into_iter().any(|child| is_reading(child, tensor))
+}
+
+/// Subscripts that are an index plus a constant each.
+fn shift(subscripts: &[Expr]) -> Option<Shift> {
+    subscripts.iter().map(offset).collect()
+}
+
+fn offset(expr: &Expr) -> Option<(usize, i64)> {
+    let literal = |expr: &Expr| match expr.node {
+        Node::Literal(Scalar::Int(value)) => Some(value),
+        _ => None,
+    };
+    match &expr.node {
+        Node::Index(at) => Some((*at, 0)),
+        Node::Apply { op, operands } => match (op, operands.as_slice()) {
+            (ScalarOp::Add, [a, b]) => match (literal(a), literal(b)) {
+                (Some(by), _) => offset(b).map(|(at, offset)| (at, offset + by)),
+                (_, Some(by)) => offset(a).map(|(at, offset)| (at, offset + by)),
+                _ => None,
+            },
+            (ScalarOp::Sub, [a, b]) => offset(a).zip(literal(b)).map(|((at, offset), by)| (at, offset - by)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the element that is read was written by an earlier step, or by none.
+fn is_earlier(read: &Shift, written: &Shift, count: usize) -> bool {
+    let mut distances = vec![0; count];
+    for ((at, offset), (index, other)) in read.iter().zip(written) {
+        if at != index {
+            return false;
+        }
+        if let Some(distance) = distances.get_mut(*at) {
+            *distance = other - offset;
+        }
+    }
+    distances.into_iter().find(|distance| *distance != 0).is_some_and(|distance| distance > 0)
+}
+
+/// The elements of the target in the reversed order of the steps.
+struct Reversed {
+    indices: Vec<FormulaIndex>,
+    /// The subscripts of the element, over these indices.
+    element: Vec<Expr>,
+    /// For each index of the formula, the dimension that it selects.
+    dimensions: Vec<usize>,
+}
+
+impl Reversed {
+    fn new(formula: &Formula, written: &Shift, tensor: &TensorType) -> Self {
+        let dimension = |index: usize| written.iter().position(|(at, _)| *at == index);
+        let dimensions: Vec<usize> = (0..formula.indices.len()).filter_map(dimension).collect();
+        let indices = formula.indices.iter().zip(&dimensions).filter_map(|(index, dimension)| {
+            let extent = tensor.shape.get(*dimension)?.clone();
+            Some(FormulaIndex { name: index.name.clone(), extent })
+        });
+        let element = written.iter().zip(&tensor.shape).map(|((at, _), extent)| {
+            let last = signed(extent.bound()) - 1;
+            apply(ScalarOp::Sub, vec![Expr::int(last), Expr::index(*at)])
+        });
+        Reversed { indices: indices.collect(), element: element.collect(), dimensions }
+    }
+
+    /// The indices of the step that reads the element, in the order of the formula.
+    fn step(&self, read: &Shift) -> Vec<Expr> {
+        let index = |dimension: &usize| {
+            let (element, (_, offset)) = (self.element.get(*dimension)?.clone(), read.get(*dimension)?);
+            Some(match offset {
+                0 => element,
+                offset => shifted(element, -offset),
+            })
+        };
+        self.dimensions.iter().filter_map(index).collect()
+    }
+
+    /// The conditions under which a step exists.
+    fn inside(&self, formula: &Formula, step: &[Expr]) -> Vec<Expr> {
+        let mut conditions = Vec::new();
+        for (index, value) in formula.indices.iter().zip(step) {
+            let extent = Expr::int(signed(index.extent.bound()));
+            let compared = |op, bound| Expr::apply(ScalarKind::Bool, op, vec![value.clone(), bound]);
+            conditions.push(compared(ScalarOp::Ge, Expr::int(0)));
+            conditions.push(compared(ScalarOp::Lt, extent));
+        }
+        conditions
+    }
+}
+
+/// `e + by`, with the constant of `e` folded: `last - i` becomes `last + by - i`.
+fn shifted(element: Expr, by: i64) -> Expr {
+    if let Node::Apply { op: ScalarOp::Sub, operands } = &element.node
+        && let [first, index] = operands.as_slice()
+        && let Node::Literal(Scalar::Int(last)) = first.node
+    {
+        return apply(ScalarOp::Sub, vec![Expr::int(last + by), index.clone()]);
+    }
+    apply(ScalarOp::Add, vec![element, Expr::int(by)])
+}
+
+/// An expression of the formula at another step; its locals follow `offset` others.
+fn moved(expr: &Expr, offset: usize, step: &[Expr]) -> Expr {
+    substituted(expr, &|part| match part.node {
+        Node::Index(at) => step.get(at).cloned(),
+        Node::Local(at) => Some(Expr { kind: part.kind, node: Node::Local(at + offset) }),
+        _ => None,
+    })
+}

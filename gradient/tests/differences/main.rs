@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Gradients against central differences, both by the evaluator in f64.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod formulas;
+mod library;
+mod model;
+
+use model::{Composed, Random, arguments, compare, composed, tensor};
+use skript_frontend::documentation::of_library;
+use skript_semantics::ScalarKind;
+use skript_tensor::Tensor;
+use std::collections::BTreeMap;
+
+/// A random argument: reals between 0 and 1, ints below 3.
+fn random_argument(kind: ScalarKind, shape: &[u64], random: &mut Random) -> Tensor {
+    let volume = shape.iter().product::<u64>();
+    match kind {
+        ScalarKind::Real => {
+            let values: Vec<f64> = (0..volume).map(|_| random.unit()).collect();
+            tensor(shape, &values)
+        }
+        _ => {
+            let values: Vec<i64> = (0..volume).map(|_| random.below(3) as i64).collect();
+            Tensor::from_i64(shape, &values).unwrap()
+        }
+    }
+}
+
+/// Random values for all arguments but the first ones.
+fn random_arguments(document: &Composed, known: usize, random: &mut Random) -> Vec<Tensor> {
+    let all = arguments(&document.model).into_iter().skip(known);
+    all.map(|(_, t)| random_argument(t.kind, &t.fixed_shape().unwrap(), random)).collect()
+}
+
+fn checked(text: &str, seed: u64) -> Result<(), String> {
+    let document = composed(text)?;
+    let mut random = Random(seed);
+    let values = random_arguments(&document, 0, &mut random);
+    compare(&document, &values, &mut random)
+}
+
+#[test]
+fn formulas_of_every_kind() {
+    let mut wrong = Vec::new();
+    for (name, inputs, output, text) in formulas::FORMULAS {
+        if let Err(reason) = checked(&formulas::document(inputs, output, text), 1) {
+            wrong.push(format!("{name}: {reason}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The operators of the library without a gradient, with the reasons. The list may only shrink.
+const REFUSED: &str = include_str!("refused.txt");
+
+#[test]
+fn operators_of_the_library() {
+    let mut random = Random(2);
+    let (mut refused, mut wrong, mut count) = (BTreeMap::new(), Vec::new(), 0);
+    for entry in of_library().iter().filter(|entry| !entry.khronos) {
+        for example in &entry.comment.examples {
+            let Some(case) = library::case(example, &mut random) else { continue };
+            let document = match composed(&case.document) {
+                Ok(document) => document,
+                Err(reason) => {
+                    wrong.push(format!("{example}: {reason}\n{}", case.document));
+                    continue;
+                }
+            };
+            let mut values = case.values;
+            values.extend(random_arguments(&document, values.len(), &mut random));
+            match compare(&document, &values, &mut random) {
+                Ok(()) => count += 1,
+                Err(reason) if reason.contains(" cannot be differentiated: ") => {
+                    refused.insert(entry.name.clone(), reason);
+                }
+                Err(reason) => wrong.push(format!("{example}: {reason}")),
+            }
+        }
+    }
+    println!("{count} examples");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let lines: Vec<String> = refused.iter().map(|(name, reason)| format!("{name}: {reason}\n")).collect();
+    assert_eq!(lines.concat(), REFUSED, "the refused operators");
+    assert!(count > 100, "{count}");
+}
