@@ -15,8 +15,16 @@ use skript_frontend::model::{
 };
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-/// For each dimension of the target, the index that selects it and its offset.
-type Shift = Vec<(usize, i64)>;
+/// A subscript: an index or its negative, plus an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Term {
+    index: usize,
+    is_negative: bool,
+    offset: i64,
+}
+
+/// The subscripts of an element, by dimension.
+type Shift = Vec<Term>;
 
 impl Builder<'_> {
     /// The adjoint of a recurrence by itself, by what it reads, and by its start values.
@@ -98,7 +106,7 @@ impl Builder<'_> {
     /// The shift of the target, if all reads of it are at fixed distances, of elements that earlier steps write or none.
     fn shifts(&self, formula: &Formula, target: &Target) -> Option<Shift> {
         let written = shift(&target.subscripts)?;
-        let is_step = |at: usize| written.iter().filter(|(index, _)| *index == at).count() == 1;
+        let is_step = |at: usize| written.iter().filter(|term| term.index == at).count() == 1;
         if !(0..formula.indices.len()).all(is_step) {
             return None;
         }
@@ -126,25 +134,39 @@ fn is_reading(expr: &Expr, tensor: ValueId) -> bool {
     is_read || expr.children().into_iter().any(|child| is_reading(child, tensor))
 }
 
-/// Subscripts that are an index plus a constant each.
+/// Subscripts that are an index or its negative plus a constant each.
 fn shift(subscripts: &[Expr]) -> Option<Shift> {
-    subscripts.iter().map(offset).collect()
+    subscripts.iter().map(term).collect()
 }
 
-fn offset(expr: &Expr) -> Option<(usize, i64)> {
+fn term(expr: &Expr) -> Option<Term> {
     let literal = |expr: &Expr| match expr.node {
         Node::Literal(Scalar::Int(value)) => Some(value),
         _ => None,
     };
+    let plus = |term: Term, by: i64| Some(Term { offset: term.offset.checked_add(by)?, ..term });
+    let negative = |term: Term| {
+        Some(Term { is_negative: !term.is_negative, offset: term.offset.checked_neg()?, ..term })
+    };
     match &expr.node {
-        Node::Index(at) => Some((*at, 0)),
+        Node::Index(index) => Some(Term { index: *index, is_negative: false, offset: 0 }),
         Node::Apply { op, operands } => match (op, operands.as_slice()) {
             (ScalarOp::Add, [a, b]) => match (literal(a), literal(b)) {
-                (Some(by), _) => offset(b).map(|(at, offset)| (at, offset + by)),
-                (_, Some(by)) => offset(a).map(|(at, offset)| (at, offset + by)),
+                (Some(by), _) => plus(term(b)?, by),
+                (_, Some(by)) => plus(term(a)?, by),
                 _ => None,
             },
-            (ScalarOp::Sub, [a, b]) => offset(a).zip(literal(b)).map(|((at, offset), by)| (at, offset - by)),
+            (ScalarOp::Sub, [a, b]) => match (literal(a), literal(b)) {
+                (Some(by), _) => plus(negative(term(b)?)?, by),
+                (_, Some(by)) => plus(term(a)?, by.checked_neg()?),
+                _ => None,
+            },
+            (ScalarOp::Mul, [a, b]) => match (literal(a), literal(b)) {
+                (Some(-1), _) => negative(term(b)?),
+                (_, Some(-1)) => negative(term(a)?),
+                _ => None,
+            },
+            (ScalarOp::Neg, [a]) => negative(term(a)?),
             _ => None,
         },
         _ => None,
@@ -154,12 +176,13 @@ fn offset(expr: &Expr) -> Option<(usize, i64)> {
 /// Whether the element that is read was written by an earlier step, or by none.
 fn is_earlier(read: &Shift, written: &Shift, count: usize) -> bool {
     let mut distances = vec![0; count];
-    for ((at, offset), (index, other)) in read.iter().zip(written) {
-        if at != index {
+    for (read, written) in read.iter().zip(written) {
+        if (read.index, read.is_negative) != (written.index, written.is_negative) {
             return false;
         }
-        if let Some(distance) = distances.get_mut(*at) {
-            *distance = other - offset;
+        if let Some(distance) = distances.get_mut(read.index) {
+            let difference = written.offset.saturating_sub(read.offset);
+            *distance = if read.is_negative { difference.saturating_neg() } else { difference };
         }
     }
     distances.into_iter().find(|distance| *distance != 0).is_some_and(|distance| distance > 0)
@@ -176,15 +199,16 @@ struct Reversed {
 
 impl Reversed {
     fn new(formula: &Formula, written: &Shift, tensor: &TensorType) -> Self {
-        let dimension = |index: usize| written.iter().position(|(at, _)| *at == index);
+        let dimension = |index: usize| written.iter().position(|term| term.index == index);
         let dimensions: Vec<usize> = (0..formula.indices.len()).filter_map(dimension).collect();
         let indices = formula.indices.iter().zip(&dimensions).filter_map(|(index, dimension)| {
             let extent = tensor.shape.get(*dimension)?.clone();
             Some(FormulaIndex { name: index.name.clone(), extent })
         });
-        let element = written.iter().zip(&tensor.shape).map(|((at, _), extent)| {
-            let last = signed(extent.bound()) - 1;
-            apply(ScalarOp::Sub, vec![Expr::int(last), Expr::index(*at)])
+        let element = written.iter().zip(&tensor.shape).map(|(term, extent)| {
+            let last = Expr::int(signed(extent.bound()).saturating_sub(1));
+            let index = Expr::index(term.index);
+            if term.is_negative { index } else { apply(ScalarOp::Sub, vec![last, index]) }
         });
         Reversed { indices: indices.collect(), element: element.collect(), dimensions }
     }
@@ -192,10 +216,11 @@ impl Reversed {
     /// The indices of the step that reads the element, in the order of the formula.
     fn step(&self, read: &Shift) -> Vec<Expr> {
         let index = |dimension: &usize| {
-            let (element, (_, offset)) = (self.element.get(*dimension)?.clone(), read.get(*dimension)?);
-            Some(match offset {
-                0 => element,
-                offset => shifted(element, -offset),
+            let (element, term) = (self.element.get(*dimension)?.clone(), read.get(*dimension)?);
+            Some(if term.is_negative {
+                apply(ScalarOp::Sub, vec![Expr::int(term.offset), element])
+            } else {
+                shifted(element, term.offset.saturating_neg())
             })
         };
         self.dimensions.iter().filter_map(index).collect()
@@ -216,11 +241,14 @@ impl Reversed {
 
 /// `e + by`, with the constant of `e` folded: `last - i` becomes `last + by - i`.
 fn shifted(element: Expr, by: i64) -> Expr {
+    if by == 0 {
+        return element;
+    }
     if let Node::Apply { op: ScalarOp::Sub, operands } = &element.node
         && let [first, index] = operands.as_slice()
         && let Node::Literal(Scalar::Int(last)) = first.node
     {
-        return apply(ScalarOp::Sub, vec![Expr::int(last + by), index.clone()]);
+        return apply(ScalarOp::Sub, vec![Expr::int(last.saturating_add(by)), index.clone()]);
     }
     apply(ScalarOp::Add, vec![element, Expr::int(by)])
 }

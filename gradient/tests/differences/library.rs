@@ -18,19 +18,21 @@ enum Literal {
 pub struct Case {
     pub document: String,
     pub values: Vec<Tensor>,
+    scale: f64,
 }
 
 const MODULES: &str = "import algo; import image; import layer; import layout; import linalg; import math; \
                        import misc; import nn; import quant; import rand;\n";
 
 /// The model of an example `nn.relu([-1.0, 2.0]) = [0.0, 2.0]`; `None` if no input or no output is real.
-pub fn case(example: &str, random: &mut Random) -> Option<Case> {
+/// Values are `scale` times those of the example, plus a random shift.
+pub fn case(example: &str, scale: f64, random: &mut Random) -> Option<Case> {
     let example = example.split(" with ").next()?;
     let (call, results) = split_top(example, " = ")?;
     let open = arguments_at(&call)?;
     let (operator, arguments) = call.split_at(open);
     let arguments = arguments.strip_prefix('(')?.trim_end().strip_suffix(')')?;
-    let mut case = Case { document: String::new(), values: Vec::new() };
+    let mut case = Case { document: String::new(), values: Vec::new(), scale };
     let mut inputs = String::new();
     let mut texts = Vec::new();
     for (at, argument) in items(arguments).iter().enumerate() {
@@ -77,7 +79,7 @@ impl Case {
                 .iter()
                 .map(|leaf| match leaf {
                     // Moves away from kinks, and from the ends of domains toward zero.
-                    Literal::Real(x) => x * (0.9 + 0.06 * random.unit()) + 0.02 + 0.03 * random.unit(),
+                    Literal::Real(x) => x * (self.scale + 0.06 * random.unit()) + 0.02 + 0.03 * random.unit(),
                     _ => 0.0,
                 })
                 .collect();

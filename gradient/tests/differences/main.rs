@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gradients against central differences, both by the evaluator in f64.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod examples;
 mod formulas;
 mod library;
 mod model;
+mod networks;
+mod random;
 
-use model::{Composed, Random, arguments, compare, composed, tensor};
+use model::{Composed, Random, arguments, compare, composed, evaluated, reals, tensor};
 use skript_frontend::documentation::of_library;
 use skript_semantics::ScalarKind;
 use skript_tensor::Tensor;
@@ -53,28 +56,38 @@ fn formulas_of_every_kind() {
 /// The operators of the library without a gradient, with the reasons. The list may only shrink.
 const REFUSED: &str = include_str!("refused.txt");
 
+/// Compares the gradients of an example; `None` if it has no real input or output.
+fn example_checked(example: &str, random: &mut Random) -> Option<Result<(), String>> {
+    // Some functions are defined below, some above the values of their examples.
+    for scale in [0.9, 1.1] {
+        let case = library::case(example, scale, random)?;
+        let document = match composed(&case.document) {
+            Ok(document) => document,
+            Err(reason) => return Some(Err(format!("{reason}: {}", case.document))),
+        };
+        let mut values = case.values;
+        values.extend(random_arguments(&document, values.len(), random));
+        let outputs = evaluated(&document.model, &values).unwrap();
+        if outputs.iter().flat_map(reals).all(f64::is_finite) {
+            return Some(compare(&document, &values, random));
+        }
+    }
+    Some(Err("the outputs are not finite".to_owned()))
+}
+
 #[test]
 fn operators_of_the_library() {
     let mut random = Random(2);
     let (mut refused, mut wrong, mut count) = (BTreeMap::new(), Vec::new(), 0);
     for entry in of_library().iter().filter(|entry| !entry.khronos) {
         for example in &entry.comment.examples {
-            let Some(case) = library::case(example, &mut random) else { continue };
-            let document = match composed(&case.document) {
-                Ok(document) => document,
-                Err(reason) => {
-                    wrong.push(format!("{example}: {reason}\n{}", case.document));
-                    continue;
-                }
-            };
-            let mut values = case.values;
-            values.extend(random_arguments(&document, values.len(), &mut random));
-            match compare(&document, &values, &mut random) {
-                Ok(()) => count += 1,
-                Err(reason) if reason.contains(" cannot be differentiated: ") => {
+            match example_checked(example, &mut random) {
+                None => continue,
+                Some(Ok(())) => count += 1,
+                Some(Err(reason)) if reason.contains(" cannot be differentiated: ") => {
                     refused.insert(entry.name.clone(), reason);
                 }
-                Err(reason) => wrong.push(format!("{example}: {reason}")),
+                Some(Err(reason)) => wrong.push(format!("{example}: {reason}")),
             }
         }
     }
@@ -83,4 +96,39 @@ fn operators_of_the_library() {
     let lines: Vec<String> = refused.iter().map(|(name, reason)| format!("{name}: {reason}\n")).collect();
     assert_eq!(lines.concat(), REFUSED, "the refused operators");
     assert!(count > 100, "{count}");
+}
+
+#[test]
+fn random_formulas() {
+    let (mut random, mut wrong) = (Random(3), Vec::new());
+    for seed in 0..100 {
+        let (inputs, output, text) = random::formula(&mut random);
+        let document = formulas::document(&inputs, &output, &text);
+        // A difference across a kink, such as a near tie of a minimum, is not a derivative; another point has none.
+        let near = checked(&document, seed).or_else(|_| checked(&document, seed + 100));
+        if let Err(reason) = near {
+            wrong.push(format!("{text}: {reason}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn networks_of_the_library() {
+    for network in [networks::PERCEPTRON, networks::CONVOLUTIONAL] {
+        checked(network, 4).unwrap();
+    }
+}
+
+/// The operators of examples/operators, with small extents for the names in their shapes.
+#[test]
+fn operators_of_examples() {
+    let mut wrong = Vec::new();
+    for (name, text, statement) in examples::CASES {
+        let document = examples::document(text, statement);
+        if let Err(reason) = checked(&document, 5) {
+            wrong.push(format!("{name}: {reason}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -44,7 +44,7 @@ pub fn arguments(model: &Model) -> Vec<(String, TensorType)> {
     };
     let mut all: Vec<(String, TensorType)> = ports.map(|value| name(value.0)).collect();
     all.extend(model.variables.iter().map(|variable| {
-        let name = variable.name.rsplit('.').next().unwrap().to_owned();
+        let name = variable.name.strip_prefix("main.G.").unwrap().to_owned();
         (name, variable.tensor.clone())
     }));
     all
