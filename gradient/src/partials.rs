@@ -18,7 +18,7 @@ pub struct Partial {
     pub guard: Option<Expr>,
 }
 
-/// Expressions of more nodes become local values instead of being repeated.
+/// Expressions of more nodes, other than elements of tensors, become local values instead of being repeated.
 const MAX_REPEATED: usize = 6;
 
 /// The derivatives of `value` by all elements of tensors for which `is_active` holds. Extends `locals`, the locals of the formula.
@@ -176,7 +176,7 @@ impl Walk<'_> {
 
     /// The expression, or a local value for it.
     fn shared(&mut self, expr: Expr) -> Expr {
-        if expr.size() <= MAX_REPEATED {
+        if expr.size() <= MAX_REPEATED || matches!(expr.node, Node::Access { .. }) {
             return expr;
         }
         let kind = expr.kind;

@@ -6,9 +6,9 @@
 
 use crate::adjoint::Builder;
 use crate::domain::signed;
-use crate::expr::{add, all, apply, real, select, substituted};
+use crate::expr::{add, all, apply, mul, number, real, select, substituted};
 use crate::formula::{access, all_indices};
-use crate::partials::partials;
+use crate::partials::{Partial, partials};
 use crate::refusal::Refusal;
 use skript_frontend::model::{
     Accumulation, Expr, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, TensorType, ValueId,
@@ -43,32 +43,31 @@ impl Builder<'_> {
 
         let reversed = Reversed::new(formula, &written, &tensor_type);
         let mut locals = formula.locals.clone();
-        let parts = partials(&target.value, seed.clone(), &mut locals, &|tensor| tensor == target.output);
+        let parts = partials(&target.value, real(1.0), &mut locals, &|tensor| tensor == target.output);
         let mut value = access(total, ScalarKind::Real, reversed.element.clone());
-        let mut moved_locals: Vec<FormulaLocal> = Vec::new();
         for part in parts {
             let Some(read) = shift(&part.subscripts) else { continue };
             let step = reversed.step(&read);
-            let offset = moved_locals.len();
-            let moved = |expr: &Expr| moved(expr, offset, &step);
-            let inside = reversed.inside(formula, &step);
-            let conditions = inside.into_iter().chain(formula.predicate.iter().chain(&part.guard).map(moved));
-            let term = moved(&part.value);
+            let factor = self.factor(formula, target, &locals, part, &step);
+            let at_step = |expr: &Expr| {
+                substituted(expr, &|part| match part.node {
+                    Node::Index(at) => step.get(at).cloned(),
+                    _ => None,
+                })
+            };
+            let written = target.subscripts.iter().map(at_step).collect();
+            let term = mul(access(adjoint, ScalarKind::Real, written), factor);
             value = add(
                 value,
-                match all(conditions) {
+                match all(reversed.inside(formula, &read, &step)) {
                     Some(condition) => select(condition, term, real(0.0)),
                     None => term,
                 },
             );
-            moved_locals.extend(locals.iter().map(|local| FormulaLocal {
-                name: format!("{}_{offset}", local.name),
-                value: moved(&local.value),
-            }));
         }
         self.push(Formula {
             indices: reversed.indices.clone(),
-            locals: moved_locals,
+            locals: Vec::new(),
             predicate: None,
             kind: Accumulation::Replace,
             targets: vec![Target {
@@ -82,6 +81,40 @@ impl Builder<'_> {
         });
         self.direct_without(formula, target, seed, target.output);
         self.unwritten(formula, target, adjoint)
+    }
+
+    /// The derivative by an element that a step reads: a number, or an element of a tensor that is computed for all steps before
+    /// the recurrence.
+    fn factor(
+        &mut self,
+        formula: &Formula,
+        target: &Target,
+        locals: &[FormulaLocal],
+        part: Partial,
+        step: &[Expr],
+    ) -> Expr {
+        let predicate = all(formula.predicate.clone().into_iter().chain(part.guard));
+        if predicate.is_none() && number(&part.value).is_some() {
+            return part.value;
+        }
+        let shape = formula.indices.iter().map(|index| index.extent.clone()).collect();
+        let tensor_type = TensorType { kind: ScalarKind::Real, shape };
+        let factors = self.tensor(&format!("{}_factor", self.name(target.output)), tensor_type);
+        self.push(Formula {
+            indices: formula.indices.clone(),
+            locals: locals.to_vec(),
+            predicate,
+            kind: Accumulation::Assign,
+            targets: vec![Target {
+                output: factors,
+                subscripts: all_indices(&formula.indices),
+                value: part.value,
+                init: Init::Fill(Scalar::Real(0.0)),
+            }],
+            findings: Vec::new(),
+            span: formula.span,
+        });
+        access(factors, ScalarKind::Real, step.to_vec())
     }
 
     /// The adjoint of the start values: that of the elements that no step writes.
@@ -226,14 +259,27 @@ impl Reversed {
         self.dimensions.iter().filter_map(index).collect()
     }
 
-    /// The conditions under which a step exists.
-    fn inside(&self, formula: &Formula, step: &[Expr]) -> Vec<Expr> {
+    /// The conditions under which a step exists, without those that hold for all elements.
+    fn inside(&self, formula: &Formula, read: &Shift, step: &[Expr]) -> Vec<Expr> {
         let mut conditions = Vec::new();
-        for (index, value) in formula.indices.iter().zip(step) {
-            let extent = Expr::int(signed(index.extent.bound()));
-            let compared = |op, bound| Expr::apply(ScalarKind::Bool, op, vec![value.clone(), bound]);
-            conditions.push(compared(ScalarOp::Ge, Expr::int(0)));
-            conditions.push(compared(ScalarOp::Lt, extent));
+        let steps = formula.indices.iter().zip(&self.indices).zip(&self.dimensions).zip(step);
+        for (((index, element), dimension), value) in steps {
+            let Some(term) = read.get(*dimension) else { continue };
+            let (extent, last) =
+                (signed(index.extent.bound()), signed(element.extent.bound()).saturating_sub(1));
+            let (least, most) = if term.is_negative {
+                (term.offset.saturating_sub(last), term.offset)
+            } else {
+                (term.offset.saturating_neg(), last.saturating_sub(term.offset))
+            };
+            let compared =
+                |op, bound| Expr::apply(ScalarKind::Bool, op, vec![value.clone(), Expr::int(bound)]);
+            if least < 0 {
+                conditions.push(compared(ScalarOp::Ge, 0));
+            }
+            if most >= extent {
+                conditions.push(compared(ScalarOp::Lt, extent));
+            }
         }
         conditions
     }
@@ -251,13 +297,4 @@ fn shifted(element: Expr, by: i64) -> Expr {
         return apply(ScalarOp::Sub, vec![Expr::int(last.saturating_add(by)), index.clone()]);
     }
     apply(ScalarOp::Add, vec![element, Expr::int(by)])
-}
-
-/// An expression of the formula at another step; its locals follow `offset` others.
-fn moved(expr: &Expr, offset: usize, step: &[Expr]) -> Expr {
-    substituted(expr, &|part| match part.node {
-        Node::Index(at) => step.get(at).cloned(),
-        Node::Local(at) => Some(Expr { kind: part.kind, node: Node::Local(at + offset) }),
-        _ => None,
-    })
 }

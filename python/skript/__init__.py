@@ -23,6 +23,7 @@ from ._skript import (
     Program,
     __version__,
     from_text,
+    grad,
     load,
 )
 from .library import Operators
@@ -42,6 +43,7 @@ __all__ = [
     "__version__",
     "from_text",
     "from_torch",
+    "grad",
     "jax_callable",
     "load",
     "operators",

@@ -4,6 +4,7 @@
 //! The extension module of the package `skript`. Compiled models are executed by `skript-python-runtime`, which links
 //! neither MLIR nor LLVM.
 mod choices;
+mod gradient;
 mod interruptible;
 mod loading;
 mod model;
@@ -29,5 +30,6 @@ fn _skript(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<operators::Operator>()?;
     module.add_function(wrap_pyfunction!(loading::load, module)?)?;
     module.add_function(wrap_pyfunction!(loading::from_text, module)?)?;
+    module.add_function(wrap_pyfunction!(gradient::grad, module)?)?;
     module.add_function(wrap_pyfunction!(operators::operators, module)?)
 }

@@ -114,7 +114,7 @@ impl Model {
     ///
     /// # Errors
     /// The exception for a model that cannot be composed for all shapes.
-    fn whole(&self, py: Python<'_>) -> PyResult<&skript::Model> {
+    pub(crate) fn whole(&self, py: Python<'_>) -> PyResult<&skript::Model> {
         self.model.as_ref().map_err(|e| {
             let error = exception(py, e);
             // Notes require Python 3.11.
@@ -122,6 +122,16 @@ impl Model {
             let _ = error.value(py).call_method1("add_note", (note,));
             error
         })
+    }
+
+    /// The values of variables.
+    pub(crate) fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// The options of calls.
+    pub(crate) fn calls(&self) -> Calls {
+        self.calls
     }
 
     fn input_ports(&self) -> &[artifact::Port] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The gradient of a model, which is a model.
 
+use crate::compose::ComposeOptions;
 use crate::document::{Document, Files};
 use crate::error::Error;
 use crate::model::Model;
@@ -31,10 +32,9 @@ use std::path::Path;
 ///     }";
 /// let document = Document::parse("energy.sknd", text, &Limits::default());
 /// let model = document.compose(&ComposeOptions::default())?;
-/// let gradient = model.gradient(None, &["x"])?.document(&model, &Weights::none())?;
-/// let gradient = gradient.compose(&ComposeOptions::default())?;
+/// let (gradient, weights) = model.gradient(None, &["x"])?.model(&model, &Weights::none())?;
 /// let x = Tensor::from_f32(&[2], &[3.0, -1.0])?;
-/// let outputs = gradient.evaluate(&[("x", &x)], &Weights::none())?;
+/// let outputs = gradient.evaluate(&[("x", &x)], &weights)?;
 /// assert_eq!(outputs[1].0, "x_grad");
 /// assert_eq!(outputs[1].1.as_f32(), Some(&[6.0, -2.0][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,6 +89,17 @@ impl Gradient {
             }
         }
         if wrong.is_empty() { Ok(arrays) } else { Err(Error::Arrays(wrong)) }
+    }
+
+    /// The composed gradient with the element types of the model, and its weights.
+    ///
+    /// # Errors
+    /// The errors of [`Gradient::arrays`], and of [`Document::compose`].
+    pub fn model(&self, model: &Model, weights: &Weights) -> Result<(Model, Weights), Error> {
+        let document = self.document(model, weights)?;
+        let numbers = model.ir().numbers;
+        let options = ComposeOptions::default().real(numbers.real.name())?.int(numbers.int.name())?;
+        Ok((document.compose(&options)?, document.weights()?))
     }
 
     /// The gradient in memory, with the weights of the model.

@@ -7,6 +7,7 @@ use crate::tree::Tree;
 const WITHOUT_MLIR: &[&str] = &[
     "frontend/Cargo.toml",
     "frontend/semantics/Cargo.toml",
+    "gradient/Cargo.toml",
     "host/Cargo.toml",
     "import/Cargo.toml",
     "language-server/Cargo.toml",

@@ -29,6 +29,7 @@ use crate::onnx_model;
 use crate::render::render;
 use crate::session::{Session, Weights, internal};
 use crate::stopped::Stopped;
+use crate::written::is_free;
 use calibration::{Calibration, Exposed, Run, calibrate};
 use document::Entry;
 use observation::Method;
@@ -108,7 +109,7 @@ fn check_output(arguments: &QuantizeArguments) -> Result<(), Vec<Diagnostic>> {
         let text = format!("{} is the folder of the model", folder.display());
         return wrong(text, "-o names another folder");
     }
-    if !arguments.force && !crate::verbs::import::is_free(folder) {
+    if !arguments.force && !is_free(folder) {
         let text = format!("{} is not an empty folder", folder.display());
         return wrong(text, "-o names another folder; --force writes into this one");
     }
