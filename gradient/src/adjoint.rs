@@ -5,6 +5,7 @@
 use crate::domain::is_injective;
 use crate::expr::{add, all, real, substituted};
 use crate::formula::{access, all_indices, assignment, prune, reads};
+use crate::gather::gathered;
 use crate::partials::{is_dependent, partials};
 use crate::refusal::{Refusal, refused};
 use skript_frontend::model::{
@@ -246,8 +247,8 @@ impl Builder<'_> {
         }
         for partial in parts {
             let Ok(tensor_type) = self.type_of(partial.tensor) else { continue };
-            let result = self.tensor(&format!("{}_grad", self.name(partial.tensor)), tensor_type);
-            let is_once = is_injective(&partial.subscripts, &formula.indices);
+            let name = format!("{}_grad", self.name(partial.tensor));
+            let result = self.tensor(&name, tensor_type.clone());
             let conditions = [formula.predicate.clone(), condition.clone(), partial.guard];
             let target = Target {
                 output: result,
@@ -255,7 +256,8 @@ impl Builder<'_> {
                 value: reused(&partial.value),
                 init: Init::Fill(Scalar::Real(0.0)),
             };
-            self.push(Formula {
+            let is_once = is_injective(&target.subscripts, &formula.indices);
+            let adjoint = Formula {
                 indices: formula.indices.clone(),
                 locals: locals.clone(),
                 predicate: all(conditions.into_iter().flatten()),
@@ -263,7 +265,8 @@ impl Builder<'_> {
                 targets: vec![target],
                 findings: Vec::new(),
                 span: formula.span,
-            });
+            };
+            self.push(if is_once { adjoint } else { gathered(adjoint, &tensor_type.shape) });
             self.contribute(partial.tensor, result);
         }
     }

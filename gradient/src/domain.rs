@@ -91,10 +91,10 @@ fn bare_indices(target: &Target) -> Option<Vec<usize>> {
 pub fn is_injective(subscripts: &[Expr], indices: &[FormulaIndex]) -> bool {
     let mut covered = vec![false; indices.len()];
     for subscript in subscripts {
-        if let Some(terms) = affine(subscript, indices)
-            && is_mixed_radix(&terms, indices)
+        if let Some(form) = affine(subscript, indices.len())
+            && is_mixed_radix(&form.terms, indices)
         {
-            for (at, _) in terms {
+            for (at, _) in form.terms {
                 if let Some(covered) = covered.get_mut(at) {
                     *covered = true;
                 }
@@ -126,35 +126,47 @@ fn is_mixed_radix(terms: &[(usize, i64)], indices: &[FormulaIndex]) -> bool {
     true
 }
 
-/// The factors of the indices of an affine subscript, each index once.
-fn affine(expr: &Expr, indices: &[FormulaIndex]) -> Option<Vec<(usize, i64)>> {
-    let mut terms: Vec<(usize, i64)> = Vec::new();
-    collect(expr, 1, indices.len(), &mut terms)?;
-    Some(terms)
+/// A sum of multiples of indices and a constant.
+#[derive(Debug, Default)]
+pub struct Affine {
+    /// The indices, each once, with their factors.
+    pub terms: Vec<(usize, i64)>,
+    /// The constant.
+    pub constant: i64,
 }
 
-fn collect(expr: &Expr, factor: i64, count: usize, terms: &mut Vec<(usize, i64)>) -> Option<()> {
+/// The affine form of a subscript over `count` indices.
+pub fn affine(expr: &Expr, count: usize) -> Option<Affine> {
+    let mut form = Affine::default();
+    collect(expr, 1, count, &mut form)?;
+    Some(form)
+}
+
+fn collect(expr: &Expr, factor: i64, count: usize, form: &mut Affine) -> Option<()> {
     match &expr.node {
-        Node::Literal(_) => Some(()),
+        Node::Literal(Scalar::Int(value)) => {
+            form.constant = form.constant.checked_add(factor.checked_mul(*value)?)?;
+            Some(())
+        }
         Node::Index(at) if *at < count => {
-            match terms.iter_mut().find(|(other, _)| other == at) {
+            match form.terms.iter_mut().find(|(other, _)| other == at) {
                 Some((_, sum)) => *sum = sum.checked_add(factor)?,
-                None => terms.push((*at, factor)),
+                None => form.terms.push((*at, factor)),
             }
             Some(())
         }
         Node::Apply { op, operands } => match (op, operands.as_slice()) {
             (ScalarOp::Add, [a, b]) => {
-                collect(a, factor, count, terms)?;
-                collect(b, factor, count, terms)
+                collect(a, factor, count, form)?;
+                collect(b, factor, count, form)
             }
             (ScalarOp::Sub, [a, b]) => {
-                collect(a, factor, count, terms)?;
-                collect(b, factor.checked_neg()?, count, terms)
+                collect(a, factor, count, form)?;
+                collect(b, factor.checked_neg()?, count, form)
             }
             (ScalarOp::Mul, [a, b]) => match (&a.node, &b.node) {
-                (Node::Literal(Scalar::Int(by)), _) => collect(b, factor.checked_mul(*by)?, count, terms),
-                (_, Node::Literal(Scalar::Int(by))) => collect(a, factor.checked_mul(*by)?, count, terms),
+                (Node::Literal(Scalar::Int(by)), _) => collect(b, factor.checked_mul(*by)?, count, form),
+                (_, Node::Literal(Scalar::Int(by))) => collect(a, factor.checked_mul(*by)?, count, form),
                 _ => None,
             },
             _ => None,

@@ -12,6 +12,7 @@ mod domain;
 mod expr;
 mod flatten;
 mod formula;
+mod gather;
 mod names;
 mod operator;
 mod partials;

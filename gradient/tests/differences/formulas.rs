@@ -20,6 +20,24 @@ pub const FORMULAS: &[(&str, &str, &str, &str)] = &[
         "y: real[5]",
         "y[i,] += x[|i + j - 1 <> 0 : 4|,] * real(j + 1), i < 5, j < 3;",
     ),
+    (
+        "dilated window",
+        "x: real[9]; w: real[3];",
+        "y: real[4]",
+        "y[i,] += x[|3 * i + 2 * j - 2|,] * w[j,], i < 4, j < 3;",
+    ),
+    (
+        "reversed window",
+        "x: real[6]; w: real[3];",
+        "y: real[4]",
+        "y[i,] += x[|5 - i - j|,] * w[j,] * x[i,], i < 4, j < 3;",
+    ),
+    (
+        "unit window of two dimensions",
+        "x: real[5,4]; w: real[3,2];",
+        "y: real[4,4]",
+        "y[i,j] += x[|i + a - 1|,|j + b - 1|] * w[a,b], i < 4, j < 4, a < 3, b < 2;",
+    ),
     ("square of one element", "x: real[4];", "y: real[4]", "y[i,] = x[i,] * x[i,] * x[3 - i,], i < 4;"),
     ("transposition", "x: real[3,2];", "y: real[2,3]", "y[j,i] = `exp`(x[i,j]), i < 3, j < 2;"),
     (
