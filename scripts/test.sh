@@ -36,6 +36,7 @@ step "examples" scripts/examples.sh
 step "versions" .venv/bin/python test/versions.py
 step "code blocks of documents" .venv/bin/python test/documents.py
 step "files of earlier releases" .venv/bin/python test/stability/run.py
+step "hostile inputs" .venv/bin/python test/hostile/run.py
 step "documentation site" test/site/run.sh
 sweep="test/library/sweep.py --skript target/release/skript"
 if [ "$all" = --all ]; then

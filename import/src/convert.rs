@@ -23,6 +23,8 @@ use crate::write::{self, Document};
 
 /// The upper bound of dynamic dimensions without `--bound`.
 pub const DEFAULT_BOUND: u64 = 1024;
+/// Maximum rank of an input: that of the limit `rank` of documents.
+const MAX_RANK: usize = 1024;
 
 /// Reads a model and converts it.
 ///
@@ -290,6 +292,12 @@ impl Inputs<'_> {
                     extents.push(self.dimension(&info.name, &name, at, &open, fixed, dims)?);
                 }
                 extents
+            }
+            (Some(shape), _) if shape.dim.len() > MAX_RANK => {
+                let rank = shape.dim.len();
+                refuse(format!("the input has rank {rank}; at most {MAX_RANK} is supported"));
+                importer.bind(&info.name, None);
+                return Ok(());
             }
             (Some(shape), fixed) => {
                 if let Some(fixed) = &fixed

@@ -28,9 +28,11 @@ pub(super) fn check_branching(checker: &mut Checker, branching: &Branching) -> R
         let types = arm(checker, then);
         checker.scope.leave();
         join_branch(checker, &mut results, &mut first, then, types, dynamic);
-        // in the following arms, the test has failed
-        checker.scope.enter_promoted(&refuted, Optional::Null);
-        opened += 1;
+        // In the following arms, the test has failed. A scope without names would only slow down their checks.
+        if !refuted.is_empty() {
+            checker.scope.enter_promoted(&refuted, Optional::Null);
+            opened += 1;
+        }
     }
     let types = arm(checker, &branching.otherwise);
     join_branch(checker, &mut results, &mut first, &branching.otherwise, types, dynamic);

@@ -92,6 +92,8 @@ fn header(source: &Source, name: &str) -> Option<(Vec<u64>, ElementType)> {
 
 /// Maximum number of rows of a table in a message; `skript info --variables` prints all rows.
 const MAX_ROWS: usize = 40;
+/// Maximum number of characters of a name or shape in a table.
+const MAX_CELL: usize = 96;
 
 impl From<&VariableRequest<'_>> for Listed {
     fn from(request: &VariableRequest<'_>) -> Self {
@@ -133,8 +135,10 @@ pub fn table(arrays: &[Listed], max_rows: usize) -> String {
     let rows: Vec<[String; 3]> = shown
         .iter()
         .map(|array| match &array.header {
-            Some((shape, element)) => [array.name.clone(), format!("{shape:?}"), element.to_string()],
-            None => [array.name.clone(), "unreadable".into(), String::new()],
+            Some((shape, element)) => {
+                [elided(&array.name), elided(&format!("{shape:?}")), element.to_string()]
+            }
+            None => [elided(&array.name), "unreadable".into(), String::new()],
         })
         .collect();
     let width = |column: usize| {
@@ -152,6 +156,14 @@ pub fn table(arrays: &[Listed], max_rows: usize) -> String {
         text += &format!("    … and {} more\n", arrays.len() - shown.len());
     }
     text
+}
+
+/// A text of at most [`MAX_CELL`] characters. Names and shapes in files may be longer than any line.
+fn elided(text: &str) -> String {
+    match text.char_indices().nth(MAX_CELL) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -197,5 +209,7 @@ mod tests {
         let arrays = [listed("weight", &[2, 3]), listed("b", &[128]), listed("c", &[])];
         assert_eq!(table(&arrays, 2), "    weight  [2, 3]  f32\n    b       [128]   f32\n    … and 1 more\n");
         assert_eq!(table(&arrays[1..2], 2), "    b  [128]  f32\n");
+        let long = table(&[listed(&"é".repeat(100_000), &vec![1; 100_000])], 1);
+        assert_eq!(long.chars().filter(|c| *c == '…').count(), 2, "{long}");
     }
 }

@@ -22,6 +22,8 @@ const MAX_ALIASES: u64 = 4 << 20;
 /// cubic time for long integers. LLVM misreads floats of more than about 16,000 digits, and overflows the stack for
 /// even longer floats.
 const MAX_DIGITS: usize = 1100;
+/// The maximum rank of a type. MLIR needs quadratic time for the shapes of longer ones.
+const MAX_RANK: usize = 1024;
 /// The maximum alignment of elements in the file's resources. MLIR does not check the alignment: it aborts for 0, and
 /// passes other numbers to the allocator.
 const MAX_ALIGNMENT: u32 = 4096;
@@ -40,6 +42,7 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
         aliases: HashMap::new(),
         definition: None,
         used: 0,
+        rank: 0,
         before: "",
     };
     let violation = scan.run().err()?;
@@ -90,6 +93,8 @@ struct Scan<'t> {
     definition: Option<Definition<'t>>,
     /// The total size of the expanded uses so far.
     used: u64,
+    /// The number of dimensions before the current token, if it continues a shape.
+    rank: usize,
     before: &'t str,
 }
 
@@ -111,6 +116,14 @@ impl<'t> Scan<'t> {
                 self.location.is_some() || self.definition.as_ref().is_some_and(|d| d.is_location);
             self.name(token, is_location)?;
             self.check(token, is_location)?;
+            self.rank += dimensions(token);
+            if self.rank > MAX_RANK {
+                let message = format!("a shape of more than {MAX_RANK} dimensions is not supported");
+                return Err(Violation::excess(token.at, message));
+            }
+            if !(token.kind == Kind::Number || token.text == "?" || ends_in_dimension(token)) {
+                self.rank = 0;
+            }
             self.before = token.text;
         }
         Ok(())
@@ -256,6 +269,18 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// The number of dimensions that a token ends: MLIR's lexer splits `2x?x3xf32` into `2`, `x`, `?`, `x3xf32`.
+fn dimensions(token: Token) -> usize {
+    let is_part = token.kind == Kind::Word && token.text.starts_with('x');
+    let shape = token.text.bytes().take_while(|c| c.is_ascii_digit() || *c == b'x');
+    if is_part { shape.filter(|c| *c == b'x').count() } else { 0 }
+}
+
+/// Whether a shape may continue after a token.
+fn ends_in_dimension(token: Token) -> bool {
+    token.kind == Kind::Word && token.text.bytes().all(|c| c.is_ascii_digit() || c == b'x')
+}
+
 /// The offset and the length of the longest number in a token; `None` for marks and strings. Words and names may
 /// contain numbers: extents, as in `x4xf32`, and numbers of values.
 fn longest_number(token: Token) -> Option<(usize, usize)> {
@@ -300,6 +325,19 @@ mod tests {
 
     fn source_position(text: &str) -> Option<(usize, usize)> {
         refusal(text)?.source_position
+    }
+
+    #[test]
+    fn ranks_are_bounded() {
+        let shape = |dimension: &str, rank: usize| format!("tensor<{}f32>", dimension.repeat(rank));
+        for dimension in ["1x", "?x", "2x?x"] {
+            let rank = MAX_RANK / dimension.matches('x').count();
+            assert_eq!(source_position(&shape(dimension, rank)), None, "{dimension}");
+            assert!(source_position(&shape(dimension, rank + 1)).is_some(), "{dimension}");
+        }
+        // Near misses: many types, a word.
+        assert_eq!(source_position(&shape("1x", 9).repeat(MAX_RANK)), None);
+        assert_eq!(source_position(&format!("y{}", "x".repeat(4 * MAX_RANK))), None);
     }
 
     fn doubled(kind: &str, levels: usize) -> String {

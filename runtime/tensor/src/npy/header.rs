@@ -64,8 +64,11 @@ pub(super) fn parse(text: &str, wider: bool) -> Result<Header, String> {
     let mut rest = expect(text.trim(), "{")?;
     loop {
         rest = rest.trim_start();
-        if rest.starts_with('}') {
-            break;
+        if let Some(after) = rest.strip_prefix('}') {
+            match after.trim() {
+                "" => break,
+                _ => return Err("its header has text after the dictionary".to_owned()),
+            }
         }
         let (key, after) = string(rest)?;
         let value = expect(after.trim_start(), ":")?.trim_start();
