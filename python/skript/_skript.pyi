@@ -69,6 +69,7 @@ class CompiledModel:
     device: str
     threads: int
     memory: int
+    timeout: float | None
     variables: dict[str, NDArray[Any]]
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def set_variable(self, name: str, value: ArrayLike, /) -> None: ...

@@ -9,7 +9,7 @@ enum { SKRIPT_INPUT, SKRIPT_VARIABLE, SKRIPT_OUTPUT, SKRIPT_UPDATE };
 
 /* The state of run-time checks and random operators; zero-initialized before the first call. */
 struct skript_context {
-  int64_t values[64];
+  int64_t values[64]; /* the last one is not 0 if another thread stops the call */
   uint64_t seed;
   uint64_t draws;
   char message[256];

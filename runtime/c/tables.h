@@ -48,7 +48,7 @@ extern const struct skript_tables skript_tables;
 
 /* The state of run-time checks and random operators; the same for all users of compiled code (docs/intrinsics.md). */
 struct skript_context {
-  int64_t values[64];
+  int64_t values[64]; /* the last one is not 0 if another thread stops the call */
   uint64_t seed;
   uint64_t draws;
   char message[256];

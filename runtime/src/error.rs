@@ -103,6 +103,12 @@ pub enum RunError {
         /// Like [`crate::artifact::Check::trace`].
         trace: Vec<String>,
     },
+    /// Another thread stopped the call ([`crate::StopHandle`]).
+    #[error("the call was stopped")]
+    Stopped {
+        /// The loop that was running, like [`crate::artifact::Check::trace`].
+        trace: Vec<String>,
+    },
     /// The code returned a status that does not refer to a check.
     #[error("the compiled model returned status {0}, which is not in its table of checks")]
     Status(i32),

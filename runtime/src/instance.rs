@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program with its own memory: executes one call at a time, without allocations.
 
-use crate::artifact::{Artifact, Port, PortExtent};
+use crate::artifact::{Artifact, Check, Port, PortExtent};
 use crate::error::{LoadError, RunError, SMALLER};
 use crate::extents::Extents;
 use crate::prepared::Prepared;
 use crate::program::Program;
+use crate::stop::{CallContext, StopHandle};
 use crate::threads;
 use skript_intrinsics::compiled::Context;
 use skript_tensor::{ElementType, Pages, Tensor};
@@ -14,7 +15,7 @@ use skript_tensor::{ElementType, Pages, Tensor};
 pub struct Instance {
     program: Program,
     arena: Pages,
-    context: Context,
+    context: CallContext,
     /// The prepared variables; `None` before the first call.
     prepared: Option<Prepared>,
     /// Inputs, variables, outputs, then a pointer into `extents` per dynamic tensor, then the prepared variables.
@@ -50,7 +51,7 @@ impl Instance {
         Ok(Instance {
             program: program.clone(),
             arena,
-            context: Context::default(),
+            context: CallContext::default(),
             prepared: None,
             pointers: Vec::with_capacity(artifact.pointer_count() + 1),
             extents: Extents::with_capacity(extents),
@@ -118,11 +119,11 @@ impl Instance {
             self.pointers.push(prepared.pointer().cast_mut());
             self.prepared = Some(prepared);
         }
-        self.context = Context::default();
+        self.context.reset();
         // SAFETY: every pointer covers the size in the interface, aligned to its elements; the arena has the size that
         // the code requires; the program outlives the call.
         let status = threads::with_threads(self.threads, || unsafe {
-            self.program.entry()(self.pointers.as_ptr(), self.arena.pointer(), (&raw mut self.context).cast())
+            self.program.entry()(self.pointers.as_ptr(), self.arena.pointer(), self.context.pointer().cast())
         });
         // Bytes lost to truncation read as zeros, so the result is invalid.
         if let Some(prepared) = &self.prepared {
@@ -132,7 +133,16 @@ impl Instance {
             let intact = tensor.intact();
             intact.map_err(|e| RunError::Changed(e.to_string()))?;
         }
-        outcome(self.program.artifact(), status, &self.context)
+        if status != 0 && self.context.handle().is_stopped() {
+            let trace = failed_check(self.program.artifact(), status).map(|check| check.trace.clone());
+            return Err(RunError::Stopped { trace: trace.unwrap_or_default() });
+        }
+        outcome(self.program.artifact(), status, &self.context.values())
+    }
+
+    /// A handle by which another thread stops the calls of this instance.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.context.handle()
     }
 
     /// The prepared variables, which other instances of the program may share; `None` before the first call.
@@ -151,16 +161,17 @@ impl Instance {
     }
 }
 
+/// The check of a status.
+fn failed_check(artifact: &Artifact, status: i32) -> Option<&Check> {
+    artifact.checks.get(usize::try_from(status).ok()?.checked_sub(1)?)
+}
+
 /// Converts the status of compiled code to a result.
 pub(crate) fn outcome(artifact: &Artifact, status: i32, context: &Context) -> Result<(), RunError> {
     if status == 0 {
         return Ok(());
     }
-    let check = usize::try_from(status)
-        .ok()
-        .and_then(|n| n.checked_sub(1))
-        .and_then(|n| artifact.checks.get(n))
-        .ok_or(RunError::Status(status))?;
+    let check = failed_check(artifact, status).ok_or(RunError::Status(status))?;
     Err(RunError::Check {
         code: check.code.clone(),
         message: check.message(context),

@@ -24,6 +24,7 @@ pub mod profile;
 pub mod program;
 pub mod run;
 pub mod shared_object;
+mod stop;
 mod symbols;
 pub mod threads;
 
@@ -36,3 +37,4 @@ pub use instance::Instance;
 pub use prepared::Prepared;
 pub use program::Program;
 pub use run::run;
+pub use stop::StopHandle;

@@ -42,7 +42,8 @@ enum {
   SKC_FILE = -9,      /* a file cannot be read or written, or is not a compiled model */
   SKC_CHECK = -10,    /* a run-time check of the model failed */
   SKC_INTERNAL = -11, /* a defect of the library */
-  SKC_DEVICE = -12    /* the GPU does not exist or failed */
+  SKC_DEVICE = -12,   /* the GPU does not exist or failed */
+  SKC_STOPPED = -13   /* another thread stopped the call */
 };
 
 /* Types of elements; a bool is one byte, 0 or 1. */
@@ -159,6 +160,9 @@ int32_t skc_run_on_device(skc_instance instance, const skc_tensor *inputs, uint6
                           uint64_t output_count);
 /* The CUstream of the calls of an instance, as a number. */
 int32_t skc_stream(skc_instance instance, uint64_t *stream);
+/* Stops the call in progress from another thread, and later calls until `stop` is 0: they return SKC_STOPPED. Code checks for it in loops
+ * that only a condition ends; other code finishes first. */
+int32_t skc_stop(skc_instance instance, int32_t stop);
 /* Frees an instance after a call in progress has ended. A zero handle is ignored. */
 int32_t skc_free_instance(skc_instance instance);
 

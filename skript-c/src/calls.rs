@@ -329,6 +329,22 @@ pub unsafe extern "C" fn skc_stream(instance: skc_instance, stream: *mut u64) ->
     })
 }
 
+/// Stops the call of an instance in progress, and later calls, or allows them again.
+#[unsafe(no_mangle)]
+pub extern "C" fn skc_stop(instance: skc_instance, stop: i32) -> i32 {
+    guarded(|| {
+        let running = INSTANCES.get(instance.id)?;
+        let handle = running.stop.as_ref();
+        let handle = handle.ok_or_else(|| Failure::argument("calls on a GPU cannot be stopped"))?;
+        if stop == 0 {
+            handle.reset()
+        } else {
+            handle.stop()
+        }
+        Ok(())
+    })
+}
+
 /// Frees an instance.
 #[unsafe(no_mangle)]
 pub extern "C" fn skc_free_instance(instance: skc_instance) -> i32 {

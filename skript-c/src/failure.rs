@@ -64,6 +64,7 @@ fn of_run(error: &skript::RunError, text: String) -> Failure {
         RunError::Memory(_) => Failure::new(types::MEMORY, text),
         RunError::Changed(_) | RunError::Embedded => Failure::new(types::WEIGHTS, text),
         RunError::Status(_) => Failure::new(types::INTERNAL, text),
+        RunError::Stopped { .. } => Failure::new(types::STOPPED, text),
         RunError::Device(_) => Failure::new(types::DEVICE, text),
         RunError::Load(_) => Failure::new(types::PROCESSOR, text),
         RunError::Count { .. } | RunError::Element { .. } | RunError::Shape { .. } => Failure::argument(text),

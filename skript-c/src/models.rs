@@ -5,8 +5,8 @@ use crate::failure::{Failure, c_string};
 use crate::registry::Registry;
 use crate::types;
 use skript::{
-    Code, ComposeOptions, DeviceChoice, Document, ImportOptions, Instance, Limits, Port, Severity, Target,
-    Weights,
+    Code, ComposeOptions, DeviceChoice, Document, ImportOptions, Instance, Limits, Port, Severity,
+    StopHandle, Target, Weights,
 };
 use std::ffi::CString;
 use std::path::Path;
@@ -31,6 +31,7 @@ pub(crate) struct Model {
 /// An instance, which executes one call at a time.
 pub(crate) struct Running {
     pub(crate) inner: Mutex<Instance>,
+    pub(crate) stop: Option<StopHandle>,
     pub(crate) inputs: Vec<String>,
     pub(crate) outputs: usize,
 }
@@ -205,5 +206,10 @@ pub(crate) fn create(model: &Model) -> Result<Running, Failure> {
     };
     inner.set_threads(model.threads);
     let inputs = model.ports(0)?.iter().map(|(port, _)| port.name.clone());
-    Ok(Running { inner: Mutex::new(inner), inputs: inputs.collect(), outputs: model.ports(2)?.len() })
+    Ok(Running {
+        stop: inner.stop_handle(),
+        inner: Mutex::new(inner),
+        inputs: inputs.collect(),
+        outputs: model.ports(2)?.len(),
+    })
 }

@@ -18,6 +18,7 @@ pub(crate) const FILE: i32 = -9;
 pub(crate) const CHECK: i32 = -10;
 pub(crate) const INTERNAL: i32 = -11;
 pub(crate) const DEVICE: i32 = -12;
+pub(crate) const STOPPED: i32 = -13;
 
 /// A handle of a model.
 #[repr(C)]

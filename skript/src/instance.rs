@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::{arranged, declared};
 use crate::port::Port;
 use skript_runtime::device::{Argument, DeviceArray, DeviceChoice, ForeignArray};
-use skript_runtime::{Artifact, Cache, DeviceInstance, Prepared, Program, RunError, run};
+use skript_runtime::{Artifact, Cache, DeviceInstance, Prepared, Program, RunError, StopHandle, run};
 use skript_tensor::Tensor;
 use std::time::{Duration, Instant};
 
@@ -89,6 +89,14 @@ impl Instance {
     pub fn set_threads(&mut self, threads: usize) {
         if let Place::Processor(instance) = &mut self.place {
             instance.set_threads(threads);
+        }
+    }
+
+    /// A handle by which another thread stops the calls of this instance; `None` on a GPU.
+    pub fn stop_handle(&self) -> Option<StopHandle> {
+        match &self.place {
+            Place::Processor(instance) => Some(instance.stop_handle()),
+            Place::Device(_) => None,
         }
     }
 

@@ -2,7 +2,8 @@
 //! Tests of the API from the perspective of an embedding program, with values that were computed by hand.
 
 use skript::{
-    Code, ComposeOptions, Document, Error, FastMath, ImportOptions, Limits, Severity, Target, Tensor, Weights,
+    Code, ComposeOptions, Document, Error, FastMath, ImportOptions, Limits, RunError, Severity, Target,
+    Tensor, Weights,
 };
 
 const COUNTER: &str = "
@@ -254,4 +255,41 @@ fn targets_with_integers_apply_to_stablehlo() {
     let reals = bytes(&Target::host().with_integers(false));
     assert!(integers != reals, "the code is the same");
     assert!(bytes(&Target::host()) == reals, "the default is not reals");
+}
+
+const ENDLESS: &str = "
+operator same { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }
+operator below { @input { x: real[n]; } @output { y: bool[]; } @lower { y[] = true; y[] &= x[i,] < 30.0, i < n; } }
+graph G {
+    @input { x: real[2]; }
+    @output { y: real[2]; }
+    @compose { y = with s = x while below(s) do same(s); }
+}
+";
+
+/// A loop that no value ends is stopped by another thread; the instance then refuses calls until it is reset.
+#[test]
+fn a_call_that_does_not_end_is_stopped() {
+    let limits = Limits { loop_steps: 1 << 62, ..Limits::default() };
+    let document = Document::parse("endless.sknd", ENDLESS, &limits);
+    let model = document.compose(&ComposeOptions::default()).unwrap();
+    let code = model.compile(&Target::host()).unwrap();
+    let mut instance = code.load(&Weights::none()).unwrap();
+    let stop = instance.stop_handle().unwrap();
+    let [small, large] = [1.0, 31.0].map(|x| Tensor::from_f32(&[2], &[x, x]).unwrap());
+    let is_stopped = |result: Result<_, Error>| match result {
+        Err(Error::Run(RunError::Stopped { trace })) => {
+            assert!(trace.iter().any(|frame| frame.contains("endless.sknd:7")), "{trace:?}");
+            true
+        }
+        _ => false,
+    };
+    let after = std::time::Duration::from_millis(20);
+    assert!(is_stopped(stop.within(after, || instance.call(&[("x", &small)]).map(drop))));
+    // A loop without iterations is not stopped.
+    assert!(instance.call(&[("x", &large)]).is_ok());
+    stop.stop();
+    assert!(is_stopped(instance.call(&[("x", &small)]).map(drop)));
+    stop.reset();
+    assert!(instance.call(&[("x", &large)]).is_ok());
 }

@@ -30,7 +30,7 @@ static uint64_t below(uint64_t n) { return next() % n; }
 static int rarely(void) { return below(8) == 0; }
 
 static void check(int32_t status) {
-  if (status > SKC_OK || status < SKC_DEVICE || status == SKC_INTERNAL) {
+  if (status > SKC_OK || status < SKC_STOPPED || status == SKC_INTERNAL) {
     fprintf(stderr, "status %d: %s\n", (int)status, skc_last_error() ? skc_last_error()->text : "");
     exit(1);
   }
@@ -133,7 +133,7 @@ int main(int count, char **arguments) {
   snprintf(path, sizeof path, "%s/random.skm", arguments[3]);
   for (long call = 0; call < calls; call++) {
     uint64_t at = below(HELD), number = 0;
-    switch (below(12)) {
+    switch (below(13)) {
       case 0: {  // Compiling takes longer than the other calls.
         if (below(4)) break;
         const char *text = TEXTS[below(sizeof TEXTS / sizeof *TEXTS)];
@@ -167,6 +167,7 @@ int main(int count, char **arguments) {
       }
       case 7: check(skc_create(model(), rarely() ? NULL : &instances[at])); break;
       case 8: if (rarely()) check(skc_free_model(model())); break;
+      case 10: check(skc_stop(instance(), (int32_t)below(2))); break;
       case 9: if (rarely()) check(skc_free_instance(instance())); break;
       default: run(); break;
     }

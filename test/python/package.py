@@ -566,6 +566,25 @@ class Threads(unittest.TestCase):
             thread.join()
         self.assertEqual(model([0, 0]).tolist(), [800, 800])
 
+    def test_a_call_that_takes_too_long_is_stopped(self):
+        # Without a timeout, the limit of four million iterations ends the loop.
+        model = skript.from_text("""
+            operator same { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }
+            operator below { @input { x: real[n]; } @output { y: bool[]; } @lower { y[] = true; y[] &= x[i,] < 30.0, i < n; } }
+            graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = with s = x while below(s) do same(s); } }
+        """).compile()
+        self.assertIsNone(model.timeout)
+        model.timeout = 0.001
+        with self.assertRaises(TimeoutError):
+            model([1, 1])
+        self.assertEqual(model([31, 31]).tolist(), [31, 31])
+        model.timeout = None
+        with self.assertRaisesRegex(skript.Error, "loop_steps"):
+            model([1, 1])
+        for wrong in (0, -1, float("nan")):
+            with self.assertRaises(ValueError):
+                model.timeout = wrong
+
     def test_threads_do_not_change_results(self):
         model = skript.from_text(PRODUCT)
         generator = numpy.random.default_rng(1)

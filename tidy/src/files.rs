@@ -27,6 +27,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/src/loader/memory.rs",
     "runtime/src/loader/tests.rs",
     "runtime/src/processor",
+    "runtime/src/stop.rs",
     "runtime/src/symbols.rs",
     "runtime/src/threads.rs",
     "runtime/src/threads/placement.rs",

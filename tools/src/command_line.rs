@@ -34,6 +34,7 @@ use crate::limit_arguments::LimitArguments;
 use crate::profile;
 use crate::program_weights::{ProgramWeights, READING};
 use crate::target_arguments::TargetArguments;
+use crate::watch::StopArguments;
 use values::{
     EditionName, RealName, input_argument, input_shape_argument, intrinsic_argument, mesh_argument,
     name_and_value, shard_argument, tolerance,
@@ -181,6 +182,8 @@ pub struct RunArguments {
     pub target: TargetArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
+    #[command(flatten)]
+    pub stop: StopArguments,
     /// Compile without the cache of compiled code in $XDG_CACHE_HOME/skript
     #[arg(long)]
     pub no_cache: bool,

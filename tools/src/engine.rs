@@ -17,6 +17,7 @@ use skript_runtime::{Artifact, Program};
 use crate::command_line::Pipeline;
 use crate::profile::Recorded;
 use crate::stopped::Stopped;
+use crate::watch::{self, Watch};
 
 /// A model and the arrays of its calls.
 #[derive(Clone, Copy)]
@@ -141,7 +142,9 @@ pub fn load(
     let target = &compiler.options().target;
     let variables = model.captured(variables);
     if target.gpu.is_none() {
-        return Ok(Instance::on_processor(artifact, variables)?);
+        let instance = Instance::on_processor(artifact, variables)?;
+        Watch::calls(instance.stop_handle());
+        return Ok(instance);
     }
     let language = artifact.kernels.as_ref().map(|kernels| kernels.language);
     Instance::on_device(artifact, target.device, variables).map_err(|error| match error {
@@ -173,8 +176,10 @@ pub fn compiler(pipeline: Pipeline, target: TargetDescription) -> Compiler {
 
 /// The diagnostic of a failed call.
 pub fn failed(error: &RunError, model: &Model) -> Diagnostic {
-    let RunError::Check { code, trace, .. } = error else {
-        return Diagnostic::without_location(&RUN_FAILED, error.to_string());
+    let (code, trace, message) = match error {
+        RunError::Check { code, trace, .. } => (code.as_str(), trace, error.to_string()),
+        RunError::Stopped { trace } => (RUN_FAILED.id, trace, watch::message().unwrap_or(error.to_string())),
+        _ => return Diagnostic::without_location(&RUN_FAILED, error.to_string()),
     };
     let code = [&ASSERTION_AT_RUN_TIME, &EXTENTS_DISAGREE, &ACCESS_AT_RUN_TIME]
         .into_iter()
@@ -182,5 +187,5 @@ pub fn failed(error: &RunError, model: &Model) -> Diagnostic {
         .unwrap_or(&RUN_FAILED);
     let locations = trace.iter().map(|frame| located(frame, model.sources()));
     let locations: Vec<_> = locations.map(|(span, name)| (name, span)).collect();
-    failed_at(code, error.to_string(), &locations, entry(model.ir()))
+    failed_at(code, message, &locations, entry(model.ir()))
 }

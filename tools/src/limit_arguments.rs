@@ -9,15 +9,19 @@ pub struct LimitArguments {
     /// Bound on what a document may ask for; `skript explain limits` lists them
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit_argument)]
     chosen: Vec<(String, u64)>,
+    /// Maximum number of iterations of a loop that only a condition ends; the same as --limit loop_steps=N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 62))]
+    max_steps: Option<u64>,
 }
 
 impl LimitArguments {
     /// The limits in effect.
     pub fn in_force(&self) -> Limits {
         let mut limits = Limits::default();
-        for (name, value) in &self.chosen {
+        let steps = self.max_steps.map(|steps| ("loop_steps", steps));
+        for (name, value) in self.chosen.iter().map(|(name, value)| (name.as_str(), *value)).chain(steps) {
             // Cannot fail: the parser of the flag rejects unknown names.
-            let _ = limits.set(name, *value);
+            let _ = limits.set(name, value);
         }
         limits
     }

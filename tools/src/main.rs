@@ -31,6 +31,7 @@ mod timings;
 mod variables;
 mod verbs;
 mod version;
+mod watch;
 mod written;
 
 use std::process::ExitCode;

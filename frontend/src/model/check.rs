@@ -49,7 +49,7 @@ pub enum MessagePart {
 }
 
 /// The maximum number of distinct values and conditions of one message that compiled code stores.
-pub const MAX_VALUES: usize = 64;
+pub const MAX_VALUES: usize = 63;
 
 /// The message with an ellipsis in place of each value beyond the first [`MAX_VALUES`].
 pub(crate) fn limit_values(message: Vec<MessagePart>) -> Vec<MessagePart> {

@@ -9,7 +9,8 @@
 
 use crate::error::CodegenError;
 use crate::ir;
-use crate::ir::attribute_names::{CHECKS, CONTEXT};
+use crate::ir::attribute_names::{CHECKS, CONTEXT, POLLS};
+use crate::ir::builder::arith::Integers;
 use crate::ir::ops;
 use crate::ir::skript;
 use crate::ir::{Builder, attributes, context, mutation, typed, types};
@@ -20,7 +21,7 @@ use melior::ir::operation::{OperationBuilder, OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Block, BlockRef, RegionLike, Type, Value};
 use skript_dialect::{Dialect, Pass, PassError};
-use skript_intrinsics::compiled::VALUES;
+use skript_intrinsics::compiled::{STOP, VALUES};
 use skript_runtime::artifact::Check;
 
 /// The pass `skript-number-checks`.
@@ -87,7 +88,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-checks",
     summary: "lower run-time checks to early returns of the entry",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::MemRef],
+    dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::Llvm, Dialect::MemRef],
     run: |root, _, rewriter| {
         let checks = checks(root);
         if checks.is_empty() {
@@ -166,17 +167,31 @@ fn lower<'c: 'a, 'a>(
     for (position, value) in (0i64..).zip(check.values()) {
         inside.store(value, values, &[inside.idx(position)]);
     }
+    let mut condition = check.condition()?;
+    if op.has_attribute(POLLS) {
+        condition = at.andi(condition, proceeds(values, at));
+    }
     let failed = check.status().ok_or_else(|| PassError::at(op, "has no number"))?;
     let result = number(failed, status, &inside)?;
     inside.create(ops::func::RETURN, &[result], &[], &[], Vec::new())?;
     let branch = OperationBuilder::new(ops::cf::COND_BR, op.location())
-        .add_operands(&[check.condition()?])
+        .add_operands(&[condition])
         .add_attributes(&attributes::named(at.context, &[at.segments(&[1, 0, 0])]))
         .add_successors(&[&rest, &fail])
         .build()?;
     at.insert(branch);
     ir::erase(op);
     Ok(())
+}
+
+/// Whether no other thread has stopped the call. The load is volatile: it is executed in each iteration.
+fn proceeds<'c: 'a, 'a>(values: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+    let offset = at.idx((STOP * size_of::<i64>()) as i64);
+    let pointer = at.pointer(at.aligned_pointer(values), offset, 0);
+    let word = types::word(at.context);
+    let attributes = [("volatile_", attributes::unit(at.context))];
+    let stop = at.make(ops::llvm::LOAD, &[pointer], &attributes, word);
+    at.cmpi(Integers::Equal, stop, at.int(0, word))
 }
 
 fn number<'c: 'a, 'a>(

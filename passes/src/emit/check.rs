@@ -8,13 +8,14 @@ use super::scalars::{compare, element};
 use super::scope::Scope;
 use crate::ir::ops;
 use crate::ir::{Builder, types};
+use melior::ir::operation::OperationRef;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_frontend::model::check::MAX_VALUES;
 use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, MessagePart, Node};
 use skript_frontend::source::Span;
 use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
-const _: () = assert!(MAX_VALUES == skript_intrinsics::compiled::VALUES);
+const _: () = assert!(MAX_VALUES == skript_intrinsics::compiled::STOP);
 
 /// The diagnostic code of an out-of-bounds access.
 const ACCESS: &str = "SK9205";
@@ -146,7 +147,7 @@ pub(super) fn report<'c: 'a, 'a>(
     values: &[Value<'c, 'a>],
     span: Span,
     at: &Builder<'c, 'a>,
-) -> Result<(), EmitError> {
+) -> Result<OperationRef<'c, 'a>, EmitError> {
     let context = at.context;
     let mut words = Vec::with_capacity(values.len());
     let word = types::word(context);
@@ -162,8 +163,7 @@ pub(super) fn report<'c: 'a, 'a>(
     }
     let location = scope.emitter.location(&scope.function.name, span);
     let at = at.with_location(location);
-    at.check(condition, code, message, &words)?;
-    Ok(())
+    Ok(at.check(condition, code, message, &words)?.op())
 }
 
 /// The type of a scalar: ints are `index`, reals f64, as in the compile-time evaluation of conditions over extents.

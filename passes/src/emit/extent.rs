@@ -161,7 +161,8 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         let name = name.unwrap_or("a result");
         let message =
             format!("dimension {dimension} of {name} has the extent {{0}}, above its bound {bound}");
-        report(self, holds, "SK9201", &message, &[extent], span, at)
+        report(self, holds, "SK9201", &message, &[extent], span, at)?;
+        Ok(())
     }
 
     /// Emits the value of the expression without a clamp: an index, or f64 for reals.

@@ -6,9 +6,10 @@ mod stack;
 use super::scalars::{compare, element, signed, within};
 use super::scope::Scope;
 use super::{EmitError, block, branch, check};
+use crate::ir::attribute_names::POLLS;
 use crate::ir::ops;
-use crate::ir::{self, Builder, types};
-use melior::ir::operation::OperationLike;
+use crate::ir::{self, Builder, attributes, mutation, types};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Region, Type, Value, ValueLike};
 use skript_frontend::model::{Block, Extent, Loop, ShapeExpr, ValueId};
 use skript_semantics::{IntType, ScalarOp};
@@ -166,7 +167,8 @@ impl<'l, 'c: 'a, 'a> Repeat<'l, 'c, 'a> {
         if let Some(max_steps) = self.l.max_steps {
             let is_allowed = compare(ScalarOp::Lt, state.number, body.idx(signed(max_steps)?), &body)?;
             let message = format!("the loop does not end within {max_steps} steps (limit `loop_steps`)");
-            require(scope, self.l, is_allowed, &message, &[], &body)?;
+            let check = require(scope, self.l, is_allowed, &message, &[], &body)?;
+            mutation::set(check, POLLS, attributes::unit(at.context));
         }
         self.bind(scope, &state, &body)?;
         block::emit(scope, &self.l.body, &body)?;
@@ -308,7 +310,7 @@ fn require<'c: 'a, 'a>(
     message: &str,
     values: &[Value<'c, 'a>],
     at: &Builder<'c, 'a>,
-) -> Result<(), EmitError> {
+) -> Result<OperationRef<'c, 'a>, EmitError> {
     check::report(scope, condition, "SK9201", message, values, l.span, at)
 }
 

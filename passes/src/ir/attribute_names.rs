@@ -45,6 +45,8 @@ pub(crate) const PART: &str = "skript.part";
 pub const PAYLOAD: &str = "skript.payload";
 /// On a kernel with a selected plan: its key, the number of the plan, the number of plans, and the plan.
 pub(crate) const PLAN: &str = "skript.plan";
+/// On a check: it also fails if another thread stops the call.
+pub(crate) const POLLS: &str = "skript.polls";
 /// On a module: the size in bytes of the memory that its preparation fills.
 pub(crate) const PREPARED_SIZE: &str = "skript.prepared_size";
 /// On a module: the positions of the entry's arguments that its preparation reads and the entry does not.

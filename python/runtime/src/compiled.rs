@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use skript_runtime::artifact::{self, Artifact};
 use skript_runtime::device::{DeviceArray, DeviceChoice};
-use skript_runtime::{DeviceInstance, Instance, Prepared, Program, RunError, embed, run};
+use skript_runtime::{DeviceInstance, Instance, Prepared, Program, RunError, StopHandle, embed, run};
 use skript_tensor::Tensor;
 use skript_tensor::random::{self, Purpose};
 
@@ -22,7 +22,7 @@ use crate::device::{self, Passed};
 use crate::pickles::{self, Reduced};
 use crate::ports::{Group, Port, groups};
 use crate::results::{Outputs, named_tuple};
-use crate::{arrays, errors, options};
+use crate::{arrays, errors, limited, options};
 
 /// The immutable part: the code, its interface, and the initial values of its variables.
 struct Compiled {
@@ -153,6 +153,9 @@ pub struct CompiledModel {
     compiled: Arc<Compiled>,
     state: Mutex<State>,
     threads: usize,
+    /// Maximum time of a call, and the handle that stops it.
+    timeout: Mutex<Option<Duration>>,
+    stop: Option<StopHandle>,
 }
 
 impl CompiledModel {
@@ -190,7 +193,12 @@ impl CompiledModel {
 
     fn from_compiled(py: Python<'_>, compiled: Arc<Compiled>, threads: usize) -> PyResult<CompiledModel> {
         let (place, variables) = (Place::open(py, &compiled, threads)?, compiled.variables.clone());
-        Ok(CompiledModel { compiled, state: Mutex::new(State { place, variables }), threads })
+        let stop = match &place {
+            Place::Processor(instance) => Some(instance.stop_handle()),
+            Place::Device(_) => None,
+        };
+        let state = Mutex::new(State { place, variables });
+        Ok(CompiledModel { compiled, state, threads, timeout: Mutex::default(), stop })
     }
 
     fn artifact(&self) -> &Artifact {
@@ -324,11 +332,40 @@ impl CompiledModel {
             return self.call_there(py, args, kwargs);
         }
         let tensors = self.arguments(py, args, kwargs)?;
-        let values = py.detach(|| {
-            let tensors: Vec<&Tensor> = tensors.iter().collect();
-            self.compute(&tensors)
-        });
+        let timeout = *self.timeout.lock().unwrap_or_else(PoisonError::into_inner);
+        let tensors: Vec<&Tensor> = tensors.iter().collect();
+        let values = match (timeout, &self.stop) {
+            (Some(timeout), Some(stop)) => limited::call(py, timeout, stop, || self.compute(&tensors))?,
+            _ => py.detach(|| self.compute(&tensors)),
+        };
         self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?)
+    }
+
+    /// Maximum time of a call in seconds; None, the initial value, for no limit. A call that takes longer, in a loop that only a
+    /// condition ends, raises TimeoutError; other code finishes first. Ctrl-C stops such a loop as well if there is a limit.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     the number is not positive, or the model is on a GPU
+    #[getter]
+    fn timeout(&self) -> Option<f64> {
+        self.timeout.lock().unwrap_or_else(PoisonError::into_inner).map(|time| time.as_secs_f64())
+    }
+
+    #[setter]
+    fn set_timeout(&self, seconds: Option<f64>) -> PyResult<()> {
+        let wrong = |text: &str| PyValueError::new_err(text.to_owned());
+        let time = seconds.map(|seconds| {
+            let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+            time.ok_or_else(|| wrong("a timeout is a positive number of seconds"))
+        });
+        let time = time.transpose()?;
+        if time.is_some() && self.stop.is_none() {
+            return Err(wrong("calls on a GPU cannot be stopped"));
+        }
+        *self.timeout.lock().unwrap_or_else(PoisonError::into_inner) = time;
+        Ok(())
     }
 
     /// The device that executes calls: 'cpu', 'cuda:0', 'vulkan:0'.

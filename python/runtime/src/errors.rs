@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::Path;
 
 use pyo3::exceptions::{
-    PyException, PyFileNotFoundError, PyMemoryError, PyOSError, PyTypeError, PyValueError,
+    PyException, PyFileNotFoundError, PyMemoryError, PyOSError, PyTimeoutError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -165,6 +165,7 @@ pub fn run(py: Python<'_>, failed: &RunError) -> PyErr {
                 }],
             )
         }
+        RunError::Stopped { .. } => PyTimeoutError::new_err(message),
         RunError::Status(_) | RunError::Changed(_) | RunError::Device(_) | RunError::Load(_) => {
             plain(py, message)
         }

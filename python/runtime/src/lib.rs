@@ -11,6 +11,7 @@ mod compiled;
 mod device;
 mod dlpack;
 pub mod errors;
+mod limited;
 pub mod options;
 mod pickles;
 mod ports;

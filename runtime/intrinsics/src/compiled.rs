@@ -13,8 +13,10 @@ pub const SYMBOL: &str = "skript_intrinsic";
 /// The size of the message buffer in bytes, including the terminating zero byte.
 pub const MESSAGE: usize = 256;
 
-/// The number of values that a failed check can record.
+/// The number of words of a context that compiled code accesses by position.
 pub const VALUES: usize = 64;
+/// The position of the word that another thread sets to stop the call. A failed check can record the values before it.
+pub const STOP: usize = VALUES - 1;
 
 /// The context of a call: state other than tensors that an invocation reads and updates (C: `struct skript_context`).
 #[repr(C)]

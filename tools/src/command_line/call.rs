@@ -4,6 +4,7 @@
 use super::values::{InputArgument, Pipeline, WeightsArgument, input_argument, weights_argument};
 use super::{ModelArguments, ThreadArguments};
 use crate::target_arguments::TargetArguments;
+use crate::watch::StopArguments;
 use clap::Args;
 use skript::Compiler;
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub struct CallArguments {
     pub weights: WeightsArguments,
     #[command(flatten)]
     pub threads: ThreadArguments,
+    #[command(flatten)]
+    pub stop: StopArguments,
 }
 
 impl CallArguments {

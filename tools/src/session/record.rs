@@ -156,6 +156,7 @@ fn is_plain(arguments: &RunArguments) -> bool {
         stats,
         timings,
         profile,
+        stop,
         ..
     } = arguments;
     let reads = weights.is_some() || variables.is_some() || *no_cache || *repeat != 1;
@@ -163,7 +164,8 @@ fn is_plain(arguments: &RunArguments) -> bool {
     // The device that `auto` selects may change.
     let is_here = arguments.target.is_for_processor();
     let is_compiled = *engine == EngineName::Compiled && is_here;
-    is_compiled && !(reads || writes) && arguments.reading.intrinsics.is_empty()
+    // A repeated run has no time limit.
+    is_compiled && stop.timeout.is_none() && !(reads || writes) && arguments.reading.intrinsics.is_empty()
 }
 
 /// Whether the code has all variables of the model. The model's variables are read even if the graph does not use them.

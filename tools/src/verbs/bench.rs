@@ -19,6 +19,7 @@ use crate::measure::{bandwidth, duration_text, milliseconds, peak, peak_memory, 
 use crate::profile::Recorded;
 use crate::session::{Session, Stopped};
 use crate::stablehlo_program;
+use crate::watch::Watch;
 
 /// The time for measuring each of the machine's peak rates.
 const PEAK_TIME: Duration = Duration::from_millis(200);
@@ -27,6 +28,7 @@ const PEAK_TIME: Duration = Duration::from_millis(200);
 const WARM_UP: u32 = 2;
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
+    let _watch = Watch::begin(arguments.call.stop, arguments.call.reading.message_format);
     let call = &arguments.call;
     call.threads.apply();
     if stablehlo_program::is_program(&arguments.model) {

@@ -27,6 +27,7 @@ use crate::measure::write_json;
 use crate::session::{Session, Stopped};
 use crate::stablehlo_program;
 use crate::verbs::compare::tolerances;
+use crate::watch::Watch;
 
 /// Minimum fraction of the time that a plan must save in the first measurement. When all selected plans are measured together,
 /// each plan must save more than the variation of the times with the plans of the cost model.
@@ -37,6 +38,7 @@ const MIN_GAIN: f64 = 0.03;
 const CONFIRMATIONS: u32 = 3;
 
 pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
+    let _watch = Watch::begin(arguments.call.stop, arguments.call.reading.message_format);
     let call = &arguments.call;
     call.threads.apply();
     let mut session = Session::open_for_call(&arguments.model, &call.reading, &call.inputs);
