@@ -62,7 +62,8 @@ def ours(folder):
     """A workload as arguments of skript. A workload without a document is a quantized ONNX model."""
     has_text = os.path.exists(os.path.join(folder, "main.sknd"))
     model = [folder] if has_text else [os.path.join(folder, "model.onnx"), "--quantize=integer"]
-    return [*model, *OURS_OPTIONS, *arguments(folder)]
+    with open(os.path.join(folder, "options.json")) as file:
+        return [*model, *json.load(file), *OURS_OPTIONS, *arguments(folder)]
 
 
 def measure_ours(skript, folder, threads, round, calls):

@@ -25,6 +25,8 @@ def write(net, folder):
             numpy.save(os.path.join(folder, name + ".npy"), array.values)
     for name, array in net.inputs.items():
         numpy.save(os.path.join(folder, name + ".npy"), array.values)
+    with open(os.path.join(folder, "options.json"), "w") as file:
+        json.dump(getattr(net, "options", []), file)
 
 
 def write_safetensors(path, arrays):

@@ -4,6 +4,7 @@ import dataclasses
 import re
 import typing
 
+import decoders
 import memory_bound
 import networks
 import operators as op
@@ -18,6 +19,8 @@ class Workload:
     add: typing.Callable
 
     def build(self):
+        if self.group == "decoder":
+            return self.add()
         if self.group == "int8":
             return quantized.QuantizedNetwork(self.name, self.add)
         net = Network(self.name)
@@ -153,5 +156,6 @@ GROUPS = {
     ],
     **memory_bound.WORKLOADS,
     "int8": quantized.WORKLOADS,
+    "decoder": decoders.WORKLOADS,
 }
 WORKLOADS = [Workload(name, group, add) for group, rows in GROUPS.items() for name, add in rows]
