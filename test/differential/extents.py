@@ -53,6 +53,13 @@ MODELS = {
     "picture": ("x: real[b|2,3,h|9,w|10]; f: real[4,3,3,3]; v: real[4,1,3,3]", "y: real[~,~,~,~]; z: real[~,~,~,~]; p: real[~,~,~,~]",
               "c = nn.conv{padding=[1,1,1,1]}(x, f); r = nn.relu(c); z = nn.conv{groups=4,stride=[2,1],padding=[1,2,1,0]}(r, v); "
               "p = nn.max_pool{size=[3,3],stride=[3,2],padding=[1,2,1,2],axes=[2,3]}(r); y = nn.avg_pool{size=[2,2],axes=[2,3],padding=[1,0,1,0]}(r)"),
+    # Windows in vectors along a dynamic extent: contiguous elements, and elements two and three apart.
+    "wide pictures": ("x: real[b|2,8,h|5,w|37]; z: real[1,8,3,u|22]; f: real[12,8,3,3]; g: real[12,8,1,1]",
+                      "a: real[~,~,~,~]; c: real[~,~,~,~]; d: real[~,~,~,~]; e: real[~,~,~,~]; l: real[~,~,~,~]",
+                      "a = nn.conv{padding=[1,1,1,1]}(x, f); c = nn.conv{stride=[2,2],padding=[1,1,1,1]}(x, f); d = nn.conv{stride=[1,3]}(x, f); "
+                      "e = nn.conv{stride=[2,2],padding=[0,0,0,0]}(x, g); l = nn.conv{stride=[1,2],padding=[1,1,1,1]}(z, f)"),
+    # Remainders of tiles of rows.
+    "rows": ("x: real[n|7,80]; z: real[m|13,80]; w: real[80,96]", "y: real[~,~]; u: real[~,~]", "y = linalg.matmul(x, w); u = linalg.matmul(z, w)"),
     "indexed": ("x: real[n|11,u|5]", "a: real[~,~]; b: real[~,~]; c: real[~,~,2]; d: real[~,~]; e: real[~,~]; f: real[~,~]; g: real[~,~]",
                "a, b, c, d, e, f, g = places(x)",
                "operator places { @input { x: real[n,u]; } "

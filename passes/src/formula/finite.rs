@@ -20,7 +20,7 @@ const MIN_REUSE: i64 = 16;
 const TEST: &str = "are finite";
 
 /// Emits a bool before the formula: whether all elements of the operands are finite. Returns `None` if the test may cost more than
-/// the guard, or if an extent is dynamic. `tests_finite` in `passes/src/integers/finite_test.rs` recognizes the test.
+/// the guard, or if an extent of a tested tensor is dynamic. `tests_finite` in `passes/src/integers/finite_test.rs` recognizes the test.
 pub(crate) fn are_finite<'c: 'a, 'a>(
     operands: &[&Operand<'c, 'a>],
     extents: &[Extent],
@@ -45,13 +45,13 @@ pub(crate) fn are_finite<'c: 'a, 'a>(
     Ok(all)
 }
 
-/// Whether many points use each element.
+/// Whether many points use each element. Loops with dynamic extents are expected to have many.
 fn is_cheap(operand: &Operand, extents: &[Extent]) -> bool {
     let is_static =
         types::extents(operand.tensor.r#type()).is_some_and(|extents| !extents.contains(&types::DYNAMIC));
     let used: Vec<usize> = operand.forms.iter().flat_map(Affine::indices).collect();
     let others = extents.iter().enumerate().filter(|(l, _)| !used.contains(l));
-    let points = others.filter_map(|(_, extent)| extent.as_static());
+    let points = others.map(|(_, extent)| extent.as_static().map_or(MIN_REUSE, i64::from));
     is_static && points.fold(1, i64::saturating_mul) >= MIN_REUSE
 }
 

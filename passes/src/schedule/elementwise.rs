@@ -7,7 +7,7 @@
 
 use super::body::Operand;
 use super::buffer_uses::{BufferUses, has_own_buffer};
-use super::nest::{Address, Loop};
+use super::nest::Address;
 use super::reading::{Array, Reduction};
 use crate::ir::effects::Effects;
 use crate::ir::generic::{LoopNest, Operand as Accessed};
@@ -209,13 +209,15 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
 }
 
 /// Returns the address of an operand as a function of a reduction's loops; `numbers` maps the loops of the operand to these loops.
-fn address<'c>(
-    operand: &Accessed<'c, '_>,
+fn address<'c: 'a, 'a>(
+    operand: &Accessed<'c, 'a>,
     numbers: &[Option<usize>],
-    loops: &[Loop],
-) -> Option<(Array<'c>, Address)> {
+    reduction: &mut Reduction<'c, 'a>,
+) -> Option<(Array<'c, 'a>, Address)> {
     let array = Array::new(operand.value)?;
-    let address = array.address(&operand.forms, numbers, loops)?;
+    let Reduction { nest, sizes, .. } = reduction;
+    let address = array.address(&operand.forms, numbers, &nest.loops, sizes)?;
+    nest.sizes = sizes.len();
     Some((array, address))
 }
 
@@ -253,7 +255,7 @@ fn finish<'c: 'a, 'a>(
     let read = follower.nest.operands.iter().find(|operand| operand.value == array)?;
     let loops = follower.loops(array, &read.forms, &reduction.subscripts)?;
     let destination = follower.output.value;
-    let (written, address) = address(&follower.output, &loops, &reduction.nest.loops)?;
+    let (written, address) = address(&follower.output, &loops, reduction)?;
     // A loop without a counterpart in the reduction must have one iteration.
     for (form, extent) in follower.output.forms.iter().zip(&written.shape) {
         let is_unmapped = form.as_index().and_then(|l| *loops.get(l)?).is_none();
@@ -316,7 +318,7 @@ fn arguments<'c: 'a, 'a>(
         if result.is_some_and(|read| root_of(read.value) == root_of(accessed.value)) {
             return None;
         }
-        let (read, address) = address(accessed, loops, &reduction.nest.loops)?;
+        let (read, address) = address(accessed, loops, reduction)?;
         let written = reduction.output()?;
         let operand = if root_of(accessed.value) == root_of(written) {
             // The kernel reads its output only at the element that it writes.

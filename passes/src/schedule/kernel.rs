@@ -28,7 +28,7 @@ pub fn kernel<'c: 'a, 'a>(
     let dynamic: Vec<usize> = dynamic.map(|(l, _)| l).collect();
     let placed: Vec<usize> = signature.placed().collect();
     let steps = if plan.steps(nest).is_some() { 2 } else { 0 };
-    let indices = placed.len() + dynamic.len() + steps;
+    let indices = placed.len() + dynamic.len() + nest.sizes + steps;
     let arrays = signature.arrays.iter().map(|r#type| (*r#type, &[NOALIAS][..]));
     let captures = body.captures.iter().map(|r#type| (*r#type, &[][..]));
     let all = arrays.chain(captures).chain(vec![(index, &[][..]); indices]);
@@ -36,7 +36,8 @@ pub fn kernel<'c: 'a, 'a>(
     let (arrays, others) = function.arguments.split_at(signature.arrays.len());
     let (captures, others) = others.split_at(body.captures.len());
     let (offsets, others) = others.split_at(placed.len());
-    let (extents, steps) = others.split_at(dynamic.len());
+    let (extents, others) = others.split_at(dynamic.len());
+    let (sizes, steps) = others.split_at(nest.sizes);
     let offsets: HashMap<usize, Value> = placed.into_iter().zip(offsets.iter().copied()).collect();
     let views = arrays.iter().enumerate().map(|(position, array)| {
         let offset = offsets.get(&position).copied();
@@ -46,6 +47,7 @@ pub fn kernel<'c: 'a, 'a>(
         views: views.collect(),
         captures: captures.to_vec(),
         extents: dynamic.into_iter().zip(extents.iter().copied()).collect(),
+        sizes: sizes.to_vec(),
         steps: steps.try_into().ok(),
         scratch: plan.scratch(nest, body.accumulator, &function.at),
     };

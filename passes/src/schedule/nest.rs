@@ -42,14 +42,38 @@ pub struct Address {
     pub offset: i64,
     /// The stride along each loop; an estimate if the stride is dynamic.
     pub strides: Vec<i64>,
-    /// For each loop, the loops whose dynamic extents are factors of the stride; empty for a static stride.
-    pub extents: Vec<Vec<usize>>,
+    /// For each loop, the dynamic factors of the stride; empty for a static stride.
+    pub extents: Vec<Vec<Factor>>,
+}
+
+/// A dynamic factor of a stride.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Factor {
+    /// The extent of a loop.
+    Extent(usize),
+    /// The extent of an array's dimension that no loop covers, such as one with a border; its number among the arguments of the kernel.
+    Size(usize),
 }
 
 impl Address {
     /// An address with static strides.
     pub fn with_strides(strides: Vec<i64>) -> Self {
         Address { offset: 0, extents: vec![Vec::new(); strides.len()], strides }
+    }
+
+    /// Whether a stride depends on extents other than those of loops.
+    pub fn has_sizes(&self) -> bool {
+        self.extents.iter().flatten().any(|factor| matches!(factor, Factor::Size(_)))
+    }
+
+    /// The loops whose extents are factors of a stride, without other sizes.
+    pub fn factors(&self, l: usize) -> Vec<usize> {
+        let factors = self.extents[l].iter();
+        let loops = factors.filter_map(|factor| match factor {
+            Factor::Extent(l) => Some(*l),
+            Factor::Size(_) => None,
+        });
+        loops.collect()
     }
 
     /// Whether no stride is dynamic.
@@ -73,6 +97,8 @@ pub struct Nest {
     pub operands: Vec<Address>,
     /// The position of the output among the operands.
     pub output: usize,
+    /// The number of [`Factor::Size`].
+    pub sizes: usize,
     /// The operands whose elements are the same in every call of the model.
     pub constants: Vec<usize>,
     /// Operands, each with the number of kernel calls that read the same elements; 0 if the operand cannot be copied.
@@ -188,8 +214,10 @@ impl Nest {
             operand.strides.remove(position);
             operand.extents.remove(position);
             // The loops with dynamic extents are never removed.
-            for l in operand.extents.iter_mut().flatten() {
-                *l -= usize::from(*l > position);
+            for factor in operand.extents.iter_mut().flatten() {
+                if let Factor::Extent(l) = factor {
+                    *l -= usize::from(*l > position);
+                }
             }
         }
     }
@@ -265,12 +293,12 @@ mod tests {
         let mut n =
             nest(&[(2, P), (64, P), (ESTIMATE, P), (64, P)], &[&[64 * 64 * ESTIMATE, 64 * ESTIMATE, 64, 1]]);
         n.loops[2].source = Some((0, 2));
-        n.operands[0].extents = vec![vec![2], vec![2], vec![], vec![]];
+        n.operands[0].extents = vec![vec![Factor::Extent(2)], vec![Factor::Extent(2)], vec![], vec![]];
         assert_eq!(n.operands[0].factor(1), 64);
         n.simplify(&[]);
         let extents: Vec<i64> = n.loops.iter().map(|l| l.extent).collect();
         assert_eq!(extents, [128, ESTIMATE, 64]);
-        assert_eq!(n.operands[0].extents, [vec![1], vec![], vec![]]);
+        assert_eq!(n.operands[0].extents, [vec![Factor::Extent(1)], vec![], vec![]]);
     }
 
     #[test]

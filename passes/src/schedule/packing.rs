@@ -9,7 +9,7 @@
 
 use super::dot::in_groups;
 use super::kernel::KERNEL;
-use super::nest::{Address, LoopKind, Nest};
+use super::nest::{Address, Factor, LoopKind, Nest};
 use super::plan::Plan;
 use super::reading::LARGEST_SPAN;
 use super::signature::{AT_RUN_TIME, Signature, pointer_type};
@@ -94,7 +94,7 @@ impl<'c> Packing<'c> {
         let loops = batches.iter().copied().chain(inner).filter(varies);
         let mut loops: Vec<(usize, i64)> = loops.map(extent_of).collect();
         loops.sort_by_key(|(l, _)| std::cmp::Reverse(source.strides[*l]));
-        let is_used = |l: &usize| source.extents.iter().flatten().any(|other| other == l);
+        let is_used = |l: &usize| source.extents.iter().flatten().any(|other| *other == Factor::Extent(*l));
         let is_argument = |l: &usize| is_dynamic(l) && (varies(l) || is_used(l));
         let arguments = (0..nest.loops.len()).filter(is_argument).collect();
         Some(Packing {
@@ -318,7 +318,10 @@ impl<'c: 'a, 'a> Copier<'_, 'c, 'a> {
     /// Computes the stride of the operand along a loop.
     fn stride(&self, l: usize, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
         let factor = at.idx(self.packing.source.factor(l));
-        let extents = self.packing.source.extents[l].iter();
-        extents.fold(factor, |all, extent| at.muli(all, self.extents[extent]))
+        let factors = self.packing.source.extents[l].iter();
+        factors.fold(factor, |all, factor| match factor {
+            Factor::Extent(extent) => at.muli(all, self.extents[extent]),
+            Factor::Size(_) => unreachable!("internal compiler error: a packed operand with a size"),
+        })
     }
 }

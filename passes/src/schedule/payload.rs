@@ -19,6 +19,15 @@ struct Element {
     masked: bool,
 }
 
+/// The number of elements of a vector.
+#[derive(Clone, Copy)]
+enum Elements<'c, 'a> {
+    /// At most the number of lanes.
+    Static(i64),
+    /// Any number; those beyond the lanes do not count.
+    Dynamic(Value<'c, 'a>),
+}
+
 /// Values that are already computed in the current block.
 #[derive(Default)]
 pub(super) struct Known<'c, 'a> {
@@ -110,16 +119,22 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
             return *value;
         }
         let mask = if masked { self.mask(state, point.vector) } else { None };
-        let is_close = (2..=CLOSEST).contains(&stride) && !(masked && self.is_dynamic(state));
+        let is_close = (2..=CLOSEST).contains(&stride);
+        let is_dynamic = masked && self.is_dynamic(state);
         let shared_tap = self.first_tap(position, state, point);
-        let (tap, first) = shared_tap.filter(|_| is_close).unzip();
+        let (tap, first) = shared_tap.filter(|_| is_close && !is_dynamic).unzip();
         let address = self.address(position, state, first.as_ref().unwrap_or(point));
         let value = match stride {
             0 => self.at.load(self.view(position), &[address]),
             1 => self.load_lanes(position, address, mask),
+            stride if is_close && is_dynamic => {
+                let before = self.constant(point.vector * self.plan.lanes);
+                let elements = self.at.subi(state.rest(), before);
+                self.close(position, address, stride, Elements::Dynamic(elements), tap)
+            }
             stride if is_close => {
                 let elements = self.elements(state, point);
-                self.close(position, address, stride, elements, tap)
+                self.close(position, address, stride, Elements::Static(elements), tap)
             }
             _ => self.gather(position, address, stride, mask),
         };
@@ -143,7 +158,7 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
         position: usize,
         address: Value<'c, 'a>,
         stride: i64,
-        elements: i64,
+        elements: Elements<'c, 'a>,
         tap: Option<i64>,
     ) -> Value<'c, 'a> {
         let lanes = self.plan.lanes;
@@ -152,12 +167,22 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
         let start = |part: i64| (part * lanes).min((lanes - 1) * stride + beyond - lanes);
         let mut value: Option<Value> = None;
         for part in 0..stride {
-            let covered = ((elements - 1) * stride + beyond - start(part)).clamp(0, lanes);
-            if covered == 0 {
-                break;
-            }
             let at = self.offset(address, start(part));
-            let mask = (covered < lanes).then(|| self.at.constant_mask(covered, lanes));
+            let mask = match elements {
+                Elements::Static(elements) => {
+                    let covered = ((elements - 1) * stride + beyond - start(part)).clamp(0, lanes);
+                    if covered == 0 {
+                        break;
+                    }
+                    (covered < lanes).then(|| self.at.constant_mask(covered, lanes))
+                }
+                Elements::Dynamic(elements) => {
+                    let all = self.times(elements, stride);
+                    let covered = self.offset(all, beyond - stride - start(part));
+                    let kind = self.vector_type(types::flag(self.at.context));
+                    Some(self.at.make(ops::vector::CREATE_MASK, &[covered], &[], kind))
+                }
+            };
             let loaded = self.load_lanes(position, at, mask);
             let from_part = |lane: i64| {
                 let element = lane * stride + tap - start(part);

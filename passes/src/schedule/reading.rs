@@ -3,7 +3,7 @@
 
 use super::body::{Body, Combine, Operand, Step, is_identity};
 use super::caller::has_offset;
-use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest};
+use super::nest::{Address, ESTIMATE, Factor, Loop, LoopKind, Nest};
 use super::scalars::Scalars;
 use super::signature::{AT_RUN_TIME, Signature, pointer_type};
 use crate::ir::generic::LoopNest;
@@ -29,9 +29,14 @@ pub struct Reduction<'c, 'a> {
     pub subscripts: Vec<Affine>,
     /// The arrays of [`Reduction::nest`].
     pub arrays: Vec<Value<'c, 'a>>,
+    /// The arrays and dimensions of [`Factor::Size`].
+    pub sizes: Sizes<'c, 'a>,
     /// Scalars from outside that the payload uses.
     pub captured: Vec<Value<'c, 'a>>,
 }
+
+/// Dynamic extents of arrays that are factors of strides.
+pub type Sizes<'c, 'a> = Vec<(Value<'c, 'a>, usize)>;
 
 impl<'c, 'a> Reduction<'c, 'a> {
     /// The array that holds the result of the reduction, or of the operations after it.
@@ -40,7 +45,7 @@ impl<'c, 'a> Reduction<'c, 'a> {
     }
 
     /// Adds an array; returns its position.
-    pub(super) fn add(&mut self, value: Value<'c, 'a>, array: &Array<'c>, address: Address) -> usize {
+    pub(super) fn add(&mut self, value: Value<'c, 'a>, array: &Array<'c, 'a>, address: Address) -> usize {
         self.signature.arrays.push(array.argument_type(value));
         self.signature.elements.push(array.element);
         self.signature.windows.push((array.offset, array.span()));
@@ -50,7 +55,7 @@ impl<'c, 'a> Reduction<'c, 'a> {
     }
 
     /// Replaces the output.
-    pub(super) fn set_output(&mut self, value: Value<'c, 'a>, array: &Array<'c>, address: Address) {
+    pub(super) fn set_output(&mut self, value: Value<'c, 'a>, array: &Array<'c, 'a>, address: Address) {
         let output = self.nest.output;
         self.signature.arrays[output] = array.argument_type(value);
         self.signature.elements[output] = array.element;
@@ -139,9 +144,10 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     });
     let loops: Vec<Loop> = loops.collect::<Option<_>>()?;
     let all: Vec<Option<usize>> = (0..loops.len()).map(Some).collect();
+    let mut sizes = Vec::new();
     let arrays = nest.operands.iter().map(|operand| {
         let array = Array::new(operand.value)?;
-        let address = array.address(&operand.forms, &all, &loops)?;
+        let address = array.address(&operand.forms, &all, &loops, &mut sizes)?;
         Some((array, address))
     });
     let arrays: Vec<(Array, Address)> = arrays.collect::<Option<_>>()?;
@@ -165,11 +171,12 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     };
     let body = renumbered(body, &position);
     let mut reduction = Reduction {
-        nest: Nest { loops, output: used.len() - 1, ..Nest::default() },
+        nest: Nest { loops, output: used.len() - 1, sizes: sizes.len(), ..Nest::default() },
         body,
         signature: Signature::default(),
         subscripts: nest.operands[output].forms.clone(),
         arrays: Vec::new(),
+        sizes,
         captured,
     };
     for &position in &used {
@@ -191,21 +198,23 @@ const SMALL: i64 = 32;
 pub(super) const LARGEST_SPAN: i64 = 1 << 40;
 
 /// A memref with static strides, or without gaps ([`ir::memref::dense`]).
-pub(super) struct Array<'c> {
+pub(super) struct Array<'c, 'a> {
     /// `None` for dynamic extents.
     pub(super) shape: Vec<Option<i64>>,
     /// The static factors of the strides.
     pub(super) strides: Vec<i64>,
     /// The dimensions whose dynamic extents are the other factors of each stride.
     multiples: Vec<Vec<usize>>,
+    /// The array without gaps that has these dimensions.
+    dense: Option<Value<'c, 'a>>,
     /// [`AT_RUN_TIME`] unless it is 0, so that reductions of equally shaped parts of an array share a kernel.
     pub(super) offset: i64,
     pub(super) element: Type<'c>,
 }
 
-impl<'c> Array<'c> {
+impl<'c: 'a, 'a> Array<'c, 'a> {
     /// `None` for other dynamic strides and other element types, and for an offset that is unknown before the kernel.
-    pub(super) fn new(value: Value<'c, '_>) -> Option<Array<'c>> {
+    pub(super) fn new(value: Value<'c, 'a>) -> Option<Self> {
         let kind = MemRefType::try_from(value.r#type()).ok()?;
         let element = kind.element();
         let (mut strides, offset) = kind.strides_and_offset();
@@ -213,7 +222,8 @@ impl<'c> Array<'c> {
         let shape = ir::memref::extents(value.r#type()).into_iter();
         let shape: Vec<Option<i64>> = shape.map(|extent| (extent != DYNAMIC).then_some(extent)).collect();
         let mut multiples = vec![Vec::new(); shape.len()];
-        if let Some(dense) = ir::memref::dense(value) {
+        let dense = ir::memref::dense(value);
+        if let Some(dense) = dense {
             let (mut stride, mut dynamic) = (1_i64, Vec::new());
             let extents = ir::memref::extents(dense.r#type());
             for (dimension, extent) in extents.into_iter().enumerate().rev() {
@@ -237,7 +247,8 @@ impl<'c> Array<'c> {
         if !narrow && !accumulates(element) || !strides.iter().all(known) || !has_offset(value) {
             return None;
         }
-        Some(Array { shape, strides, multiples, offset: if offset == 0 { 0 } else { AT_RUN_TIME }, element })
+        let offset = if offset == 0 { 0 } else { AT_RUN_TIME };
+        Some(Array { shape, strides, multiples, dense, offset, element })
     }
 
     /// Whether no stride is dynamic.
@@ -246,23 +257,28 @@ impl<'c> Array<'c> {
     }
 
     /// The address of an element as a function of the loops of a nest. `numbers` maps the indices of the subscripts to loops; `None` is a
-    /// loop with one iteration.
+    /// loop with one iteration. Extents that are factors of strides, but not extents of loops, are added to `sizes`.
     pub(super) fn address(
         &self,
         subscripts: &[Affine],
         numbers: &[Option<usize>],
         loops: &[Loop],
+        sizes: &mut Sizes<'c, 'a>,
     ) -> Option<Address> {
         let mut address = Address::with_strides(vec![0; loops.len()]);
         for (dimension, form) in subscripts.iter().enumerate() {
             let mut stride = *self.strides.get(dimension)?;
             let mut extents = Vec::new();
             for multiple in self.multiples.get(dimension)? {
-                let index = subscripts.get(*multiple)?.as_index()?;
+                let Some(index) = subscripts.get(*multiple)?.as_index() else {
+                    stride = stride.checked_mul(ESTIMATE)?;
+                    extents.push(Factor::Size(number_of((self.dense?, *multiple), sizes)));
+                    continue;
+                };
                 let l = (*numbers.get(index)?)?;
                 stride = stride.checked_mul(loops[l].extent)?;
                 // The extent may be static in another operand.
-                extents.extend(loops[l].source.map(|_| l));
+                extents.extend(loops[l].source.map(|_| Factor::Extent(l)));
             }
             extents.sort_unstable();
             let is_static = extents.is_empty();
@@ -291,7 +307,7 @@ impl<'c> Array<'c> {
     }
 
     /// The parameter type for the array.
-    fn argument_type(&self, value: Value<'c, '_>) -> Type<'c> {
+    fn argument_type(&self, value: Value<'c, 'a>) -> Type<'c> {
         match (self.is_static(), self.offset) {
             (_, AT_RUN_TIME) => pointer_type(self.element, 0),
             (true, _) => value.r#type(),
@@ -310,6 +326,15 @@ impl<'c> Array<'c> {
         let last: i64 = self.shape.iter().zip(&self.strides).map(|(n, s)| (n.unwrap_or(1) - 1) * s).sum();
         last + 1
     }
+}
+
+/// The number of a size, which is added unless it is in the list.
+fn number_of<'c, 'a>(size: (Value<'c, 'a>, usize), sizes: &mut Sizes<'c, 'a>) -> usize {
+    let known = sizes.iter().position(|other| *other == size);
+    known.unwrap_or_else(|| {
+        sizes.push(size);
+        sizes.len() - 1
+    })
 }
 
 /// The payload of the nest, and the values that it captures. Only its last operation may use the output's element.

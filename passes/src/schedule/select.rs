@@ -71,6 +71,9 @@ pub(super) fn selections(
 fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Vec<Selected> {
     let lanes = vectors.lanes;
     let filled = |l: usize| {
+        if nest.loops[l].source.is_some() {
+            return DYNAMIC_FILLED;
+        }
         let extent = nest.loops[l].extent;
         extent as f64 / ((extent + lanes - 1) / lanes * lanes) as f64
     };
@@ -137,6 +140,11 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
         let position = all.iter().take_while(|packed| is_better(packed)).count();
         all.insert(position, plain);
     }
+    // Strides along the lanes are static; those of a copy always are.
+    all.retain(|selected| {
+        let mut others = nest.operands.iter().enumerate().filter(|(n, _)| selected.packed != Some(*n));
+        others.all(|(_, own)| own.extents[selected.lanes_loop].is_empty())
+    });
     all
 }
 
@@ -152,6 +160,9 @@ fn calls_of(nest: &Nest, operand: usize) -> i64 {
 
 /// Latency of reading a row of a large operand from memory, as the number of rows of a product that take the same time.
 const FAR_ROWS: f64 = 4.0;
+
+/// The expected fraction of the lanes along a dynamic extent that have elements: the extent may be smaller than a vector.
+const DYNAMIC_FILLED: f64 = 0.75;
 
 /// Minimum estimated speedup for which an operand is packed.
 const MIN_PACKING_GAIN: f64 = 1.05;
@@ -181,6 +192,10 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     let [operand] = varying.as_slice() else {
         return None;
     };
+    // The function that packs receives extents of loops only.
+    if nest.operands[*operand].has_sizes() {
+        return None;
+    }
     let strides = &nest.operands[*operand].strides;
     let shared = |r: usize| nest.loops[r].kind == LoopKind::Parallel && strides[r] == 0;
     let rows: i64 = (0..nest.loops.len()).filter(|&r| shared(r)).map(|r| nest.loops[r].extent).product();
@@ -218,8 +233,8 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
         _ => {
             // A gather is profitable only if several outputs use it, or if shuffles replace it.
-            let is_static = |l: &usize| nest.loops[*l].source.is_none();
-            let gathered = all().filter(along_output).filter(is_static).max_by_key(extent)?;
+            let gathered = all().filter(along_output).max_by_key(extent)?;
+            let is_static = nest.loops[gathered].source.is_none();
             let shared = all().any(|l| {
                 nest.loops[l].kind == LoopKind::Parallel
                     && extent(&l) >= 4
@@ -227,7 +242,7 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
             });
             let close = |o: &Address| (0..=CLOSEST).contains(&o.strides[gathered]);
             let is_close = nest.inputs().iter().all(close);
-            (extent(&gathered) >= lanes / 2 && (shared || is_close)).then_some((LaneMode::Output, gathered))
+            (extent(&gathered) >= lanes / 2 && (shared && is_static || is_close)).then_some((LaneMode::Output, gathered))
         }
     }
 }

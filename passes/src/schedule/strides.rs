@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Addresses of operands whose strides are multiples of dynamic extents.
 
+use super::nest::Factor;
 use super::writer::{Point, State, Writer};
 use melior::ir::Value;
 
 impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
-    /// Computes the dynamic strides from the extents that the kernel receives as arguments.
+    /// Computes the dynamic strides from the extents and sizes that the kernel receives as arguments.
     pub(super) fn compute_strides(&mut self) {
         for (operand, address) in self.nest.operands.iter().enumerate() {
             for (l, extents) in address.extents.iter().enumerate() {
@@ -13,8 +14,12 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
                     continue;
                 }
                 let mut stride = self.constant(address.factor(l));
-                for extent in extents {
-                    stride = self.at.muli(stride, self.given.extents[extent]);
+                for factor in extents {
+                    let factor = match factor {
+                        Factor::Extent(l) => self.given.extents[l],
+                        Factor::Size(number) => self.given.sizes[*number],
+                    };
+                    stride = self.at.muli(stride, factor);
                 }
                 self.strides.insert((operand, l), stride);
             }

@@ -124,12 +124,12 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
         self.loop_in(range, iterations, |w, start| w.inside(level, l, state, iterations, start));
     }
 
-    /// Emits the remainder of a loop with a dynamic extent after the full tiles: vectors along the lanes, single iterations along other
-    /// loops.
+    /// Emits the remainder of a loop with a dynamic extent after the full tiles: vectors along the lanes; along other loops, at most one
+    /// tile of each power of two iterations.
     fn rest(&mut self, level: usize, l: usize, state: &State<'c, 'a>, from: Value<'c, 'a>) {
         let range = [from, self.extent(l)];
         if l != self.plan.lanes_loop {
-            return self.loop_over(level, l, state, range, 1);
+            return self.halves(level, l, state, range);
         }
         // A packed operand is stored in full tiles, so the remainder is computed in full tiles as well.
         let vectors = match self.plan.packed {
@@ -141,6 +141,24 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
             let inner = w.with_rest(&inner, l, vectors);
             w.parallel(level + 1, &inner);
         });
+    }
+
+    /// Emits the remaining iterations, fewer than those of a tile, in tiles of powers of two.
+    fn halves(&mut self, level: usize, l: usize, state: &State<'c, 'a>, [from, to]: [Value<'c, 'a>; 2]) {
+        let factor = self.plan.factor(l);
+        let mut from = from;
+        let sizes: Vec<i64> = (0..).map(|power| 1 << power).take_while(|size| *size < factor).collect();
+        for size in sizes.into_iter().rev() {
+            let end = if size == 1 {
+                to
+            } else {
+                let rest = self.at.subi(to, from);
+                let whole = self.multiple(rest, size);
+                self.at.addi(from, whole)
+            };
+            self.loop_over(level, l, state, [from, end], size);
+            from = end;
+        }
     }
 
     /// Emits the loops inside of a tile that begins at `start`.

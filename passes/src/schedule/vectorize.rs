@@ -19,7 +19,7 @@ use super::nest::Address;
 use super::outside::{Outside, Unknown};
 use super::packing::Packing;
 use super::plan::Plan;
-use super::reading::{Reduction, read_apart};
+use super::reading::{Reduction, Sizes, read_apart};
 use super::signature::Signature;
 use super::target::{Target, joined};
 use super::tiling::Steps;
@@ -229,6 +229,8 @@ struct Kernel<'c, 'a> {
     steps: Option<Steps>,
     /// The dynamic loops: their numbers, and the values and dimensions that define their extents.
     dynamic: Vec<(usize, Value<'c, 'a>, usize)>,
+    /// The extents of arrays that are factors of strides.
+    sizes: Sizes<'c, 'a>,
     /// The operation that the call replaces.
     last: OperationRef<'c, 'a>,
     /// Other operations that the kernel replaces.
@@ -408,6 +410,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             steps: plan.steps(&reduction.nest),
             dynamic,
             arguments: reduction.arguments(),
+            sizes: reduction.sizes,
             output,
             last: self.last,
             others: self.others.clone(),
@@ -549,6 +552,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let extents = self.dynamic.iter().map(|(l, value, dimension)| (*l, at.dim(*value, *dimension)));
         let extents: Vec<(usize, Value)> = extents.collect();
         self.arguments.extend(extents.iter().map(|(_, extent)| *extent));
+        self.arguments.extend(self.sizes.iter().map(|(value, dimension)| at.dim(*value, *dimension)));
         let steps = match self.steps {
             None => return,
             Some(Steps::Static(steps)) => at.idx(steps),

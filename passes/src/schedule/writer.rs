@@ -133,6 +133,8 @@ pub(super) struct Given<'c, 'a> {
     pub(super) captures: Vec<Value<'c, 'a>>,
     /// The dynamic extents by loop.
     pub(super) extents: HashMap<usize, Value<'c, 'a>>,
+    /// The extents of arrays that are factors of strides.
+    pub(super) sizes: Vec<Value<'c, 'a>>,
     /// The half-open range of steps.
     pub(super) steps: Option<[Value<'c, 'a>; 2]>,
     /// The memory in which tiles are transposed.

@@ -51,6 +51,57 @@ func.func @mixed(%p: memref<4x?x?xf32>, %v: memref<4x?x64xf32>, %y: memref<4x?x6
   return
 }
 
+// The lanes are along the static columns, since there may be few rows. The rows that remain are computed in tiles of two and one.
+// CHECK-LABEL: func.func @rows
+// CHECK:         call @kernel_3(
+func.func @rows(%x: memref<?x64xf32>, %w: memref<64x96xf32>, %y: memref<?x96xf32>) {
+  linalg.generic {
+    indexing_maps = [affine_map<(i, j, c) -> (i, c)>, affine_map<(i, j, c) -> (c, j)>, affine_map<(i, j, c) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%x, %w : memref<?x64xf32>, memref<64x96xf32>) outs(%y : memref<?x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// A window: the extents of the input are not those of loops; they are arguments after those of loops.
+// CHECK-LABEL: func.func @window
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<8x?x?xf32>
+// CHECK-DAG:     %[[H:.*]] = memref.dim %[[X]], %c1{{.*}} : memref<8x?x?xf32>
+// CHECK-DAG:     %[[W:.*]] = memref.dim %[[X]], %c2{{.*}} : memref<8x?x?xf32>
+// CHECK:         call @kernel_4({{.*}}, %[[W]], %[[H]]
+func.func @window(%x: memref<8x?x?xf32>, %f: memref<12x8x3x3xf32>, %y: memref<12x?x?xf32>) {
+  linalg.generic {
+    indexing_maps = [affine_map<(n, h, w, c, k, l) -> (c, h + k, w + l)>, affine_map<(n, h, w, c, k, l) -> (n, c, k, l)>, affine_map<(n, h, w, c, k, l) -> (n, h, w)>],
+    iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
+  } ins(%x, %f : memref<8x?x?xf32>, memref<12x8x3x3xf32>) outs(%y : memref<12x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// Elements two apart along a dynamic extent: the vectors of the remainder are masked.
+// CHECK-LABEL: func.func @strided
+// CHECK:         call @kernel_5(
+func.func @strided(%x: memref<8x?x?xf32>, %f: memref<12x8x3x3xf32>, %y: memref<12x?x?xf32>) {
+  linalg.generic {
+    indexing_maps = [affine_map<(n, h, w, c, k, l) -> (c, h * 2 + k, w * 2 + l)>, affine_map<(n, h, w, c, k, l) -> (n, c, k, l)>, affine_map<(n, h, w, c, k, l) -> (n, h, w)>],
+    iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
+  } ins(%x, %f : memref<8x?x?xf32>, memref<12x8x3x3xf32>) outs(%y : memref<12x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
 // CHECK-LABEL: func.func private @pack_0(
 // CHECK-SAME:    index, %{{[a-z0-9]+}}: index, %{{[a-z0-9]+}}: index) attributes
 // CHECK-LABEL: func.func private @kernel_0(
@@ -64,3 +115,15 @@ func.func @mixed(%p: memref<4x?x?xf32>, %v: memref<4x?x64xf32>, %y: memref<4x?x6
 // CHECK:         vector.reduction <add>
 // CHECK-LABEL: func.func private @kernel_2(
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %arg{{[0-9]+}} step %{{.*}} iter_args
+// CHECK-LABEL: func.func private @kernel_3(
+// CHECK-NOT:     vector.create_mask
+// CHECK:         return
+// CHECK-LABEL: func.func private @kernel_4(
+// CHECK:         vector.load
+// CHECK:         vector.maskedload
+// CHECK-LABEL: func.func private @kernel_5(
+// CHECK:         vector.shuffle
+// CHECK:         vector.create_mask
+// CHECK:         vector.maskedload
+// CHECK:         vector.shuffle
+// CHECK-NOT:     vector.gather

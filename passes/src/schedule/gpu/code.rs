@@ -171,7 +171,7 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
         });
         let extents: Vec<Number> = extents.collect();
         let strides_of = |operand: &Address| {
-            let stride = |l: usize| match operand.extents.get(l).map_or(&[][..], Vec::as_slice) {
+            let stride = |l: usize| match operand.factors(l).as_slice() {
                 [] => Number::Known(operand.strides[l]),
                 own => all(&numbers, Number::Known(operand.factor(l)), &extents, own),
             };
@@ -563,10 +563,8 @@ fn fits(nest: &Nest, extents: &Extents) -> bool {
         return false;
     };
     let span = |own: &Address| {
-        let strides = own.extents.iter().enumerate().map(|(l, extents)| {
-            let factor = own.factor(l);
-            factor.saturating_mul(product(&largest, extents))
-        });
+        let strides =
+            (0..largest.len()).map(|l| own.factor(l).saturating_mul(product(&largest, &own.factors(l))));
         strides
             .zip(&largest)
             .fold(1_i64, |all, (stride, extent)| all.saturating_add(stride.saturating_mul(extent - 1)))

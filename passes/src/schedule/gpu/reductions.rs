@@ -121,7 +121,7 @@ fn replace<'c: 'a, 'a>(
     (gpu, precision): (&Gpu, Precision),
 ) -> Result<bool, PassError> {
     let Merged { mut reduction, last, mut others } = merged;
-    if reduction.fix_offsets().is_none() {
+    if !reduction.sizes.is_empty() || reduction.fix_offsets().is_none() {
         return Ok(false);
     }
     let context = ir::context::of(op);

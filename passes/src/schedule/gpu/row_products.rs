@@ -60,6 +60,9 @@ impl<'c: 'a, 'a> Planned<'c, 'a> {
 
     fn written(op: OperationRef<'c, 'a>, merged: Merged<'c, 'a>, means: Means) -> Option<Self> {
         let mut reduction = merged.reduction;
+        if !reduction.sizes.is_empty() {
+            return None;
+        }
         for (kind, array) in reduction.signature.arrays.iter_mut().zip(&reduction.arrays) {
             *kind = array.r#type();
         }
