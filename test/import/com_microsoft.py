@@ -265,6 +265,14 @@ def add_cases():
         names = ["x", "q", "s", *(["z" if "z" in more else ""] if more else []), *(["", "bias"] if "bias" in more else [])]
         case(f"MatMulNBits {len(more)}", [node("MatMulNBits", names, "y", domain=MICROSOFT, K=40, N=5, bits=4, block_size=16)], {"x": reals(3, 40)},
              dict(q=random.integers(0, 256, (5, 3, 8)).astype(np.uint8), s=np.abs(reals(15)), **more), close=1e-3)
+    # A few rows are multiplied by packed weights, blocks of whole bytes.
+    for shape, size in (((1, 64), 32), ((2, 4, 64), 16), ((1, 1, 96), 32)):
+        for zeros in ([], ["z"]):
+            blocks = shape[-1] // size
+            weights = dict(q=random.integers(0, 256, (40, blocks, size // 2)).astype(np.uint8), s=np.abs(reals(40 * blocks)))
+            more = dict(z=random.integers(0, 256, 40 * ((blocks + 1) // 2)).astype(np.uint8)) if zeros else {}
+            case(f"MatMulNBits of {shape} in blocks of {size} {len(zeros)}", [node("MatMulNBits", ["x", "q", "s", *zeros], "y", domain=MICROSOFT, K=shape[-1], N=40, bits=4, block_size=size)],
+                 {"x": reals(*shape)}, dict(weights, **more), close=1e-3)
     matrix = small_ints(33, 20)
     for trans, b in ((0, matrix), (1, matrix.T.copy())):
         for name, more in (("reals", "c"), ("no bias", ""), ("ints", "c ys yz")):

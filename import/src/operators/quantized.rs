@@ -55,7 +55,11 @@ pub const OPERATORS: &[Operator] = &[
         "`onnx.matmul_ints`, `math.mul`, `linalg.matmul`, `onnx.softmax_of_some`",
         attention,
     ),
-    microsoft("MatMulNBits", "`onnx.repeat_blocks`, `onnx.dequantize`, `linalg.matmul`", by_bits),
+    microsoft(
+        "MatMulNBits",
+        "`onnx.repeat_blocks`, `onnx.dequantize`, `linalg.matmul`, or `onnx.matmul_nibbles` for a few rows",
+        by_bits,
+    ),
 ];
 
 /// A scalar parameter.
@@ -240,6 +244,18 @@ fn by_bits(c: &mut Call) -> Ruled<()> {
     }
     let blocks = columns / size + i64::from(columns % size != 0);
     let padded = blocks.checked_mul(size).ok_or_else(overflow)?;
+    if rows.checked_mul(blocks) != scales.volume() {
+        return Err("the number of scales differs from the number of blocks".into());
+    }
+    if bits == 4 && padded == columns && has_few_rows(&a, columns) {
+        let y = by_nibbles(c, &a, (&b, &scales, zeros), (rows, blocks, size))?;
+        let y = match bias {
+            Some(bias) => c.binary("math.add", &y, &bias)?,
+            None => y,
+        };
+        c.set(0, y);
+        return Ok(());
+    }
     let ints = unpacked(c, &b, (rows, padded), columns, bits)?;
     let shape = || vec![Extent::from(rows), Extent::from(blocks)];
     let zeros = match zeros {
@@ -249,9 +265,6 @@ fn by_bits(c: &mut Call) -> Ruled<()> {
             c.known(ElementType::U8, Vec::new(), vec![middle])
         }
     };
-    if rows.checked_mul(blocks) != scales.volume() {
-        return Err("the number of scales differs from the number of blocks".into());
-    }
     let scales = reshaped(c, &scales, shape());
     let [scales, zeros] = [scales, zeros].map(|parameter| match parameter.rank() {
         0 => parameter,
@@ -267,6 +280,53 @@ fn by_bits(c: &mut Call) -> Ruled<()> {
     }
     c.set(0, y);
     Ok(())
+}
+
+/// The maximum number of rows for which products read packed weights. More rows use weights that are unpacked once.
+const MAX_PACKED_ROWS: i64 = 8;
+
+/// Whether `a` has few rows of this length.
+fn has_few_rows(a: &Value, columns: i64) -> bool {
+    let is_row = a.shape.last().is_some_and(|extent| extent.is(columns));
+    is_row && a.volume().is_some_and(|volume| volume / columns <= MAX_PACKED_ROWS)
+}
+
+/// A product of a few rows, which reads packed 4-bit weights.
+fn by_nibbles(
+    c: &mut Call,
+    a: &Value,
+    (b, scales, zeros): (&Value, &Value, Option<Value>),
+    (rows, blocks, size): (i64, i64, i64),
+) -> Ruled<Value> {
+    let extents = |extents: &[i64]| extents.iter().copied().map(Extent::from).collect::<Vec<_>>();
+    let bytes = bytes_of(c, b, &[rows, blocks, size / 2])?;
+    let zeros = match zeros {
+        Some(zeros) => unpacked(c, &zeros, (rows, blocks), blocks, 4)?,
+        None => c.known(ElementType::U8, extents(&[1, 1]), vec![Item::Int(Extent::from(8))]),
+    };
+    let scales = reshaped(c, scales, extents(&[rows, blocks]));
+    let count = a.volume().ok_or_else(overflow)? / blocks / size;
+    // The elements for the lower and those for the upper halves of bytes are contiguous.
+    let pairs = reshaped(c, a, extents(&[count, blocks, size / 2, 2]));
+    let parts = transposed(c, &pairs, &[3, 0, 1, 2]);
+    let arguments: [Argument; 4] = [(&parts).into(), (&bytes).into(), (&scales).into(), (&zeros).into()];
+    let y = c.call("onnx.matmul_nibbles", &[], &arguments, (a.element, extents(&[count, rows])));
+    let mut shape = a.shape.clone();
+    shape.pop();
+    shape.push(Extent::from(rows));
+    Ok(reshaped(c, &y, shape))
+}
+
+/// The bytes of an initializer.
+fn bytes_of(c: &mut Call, x: &Value, shape: &[i64]) -> Ruled<Value> {
+    let tensor = x.tensor.clone().filter(|t| t.element() == ElementType::U8);
+    let tensor = tensor.ok_or("weights and zero points must be initializers of uint8")?;
+    let extents: Vec<u64> = shape.iter().map(|extent| extent.cast_unsigned()).collect();
+    let tensor = Tensor::from_bytes(ElementType::U8, &extents, tensor.bytes());
+    let tensor = tensor.map_err(|_| "the number of bytes does not match `N` and `K`")?;
+    let known = crate::tensor::known(&tensor);
+    let shape = shape.iter().copied().map(Extent::from).collect();
+    Ok(c.importer.value(&x.onnx, ElementType::U8, shape, known, Some(std::rc::Rc::new(tensor))))
 }
 
 /// Unpacks the first `kept` ints of each row of an initializer. Rows begin at a byte.
