@@ -15,26 +15,38 @@ use skript_tensor::Gguf;
 use crate::imported::{ImportError, Imported};
 use crate::refusal::{Reason, Refusal};
 
+/// How a language model is imported.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GgufOptions {
+    /// The maximum number of tokens; `None` for that of the model, at most 2048.
+    pub context: Option<u64>,
+    /// Whether variables keep keys and values, so that each call passes only new tokens.
+    pub is_cached: bool,
+}
+
 /// Reads a file and writes its language model as SkriptND. The weights of the document are those of the file.
 ///
 /// # Errors
 /// [`ImportError`] if the file cannot be read, or has a model that is not supported.
-pub fn convert_gguf(path: &Path) -> Result<Imported, ImportError> {
+pub fn convert_gguf(path: &Path, options: GgufOptions) -> Result<Imported, ImportError> {
     let file = Gguf::open(path)?;
     let refused = |Reason(reason): Reason| ImportError::Refused {
         path: path.to_path_buf(),
         refusals: vec![Refusal { node: String::new(), operator: String::new(), reason }],
         deciding: Vec::new(),
     };
-    let model = model::read(&file).map_err(refused)?;
+    let model = model::read(&file, options).map_err(refused)?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(Imported {
         main: text::document(&model, &name),
         onnx: None,
         json: text::json(&model),
-        weights: Vec::new(),
+        weights: text::caches(&model)?,
         notes: Vec::new(),
         warnings: Vec::new(),
         selecting: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests;

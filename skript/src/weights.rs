@@ -30,7 +30,7 @@ impl Weights {
     }
 
     /// A folder of `.dat` files, or a `.safetensors`, `.npz`, `.gguf` or `.tgz` file. `.tgz` files and arrays of
-    /// `.npz` files are unpacked into memory; the others are mapped, not copied.
+    /// `.npz` files are unpacked into memory. All other files are mapped, not copied.
     ///
     /// # Errors
     /// [`Error::Arrays`] if a file cannot be read.

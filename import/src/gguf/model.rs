@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use skript_tensor::gguf::{BlockType, Entry, Storage, Value};
 use skript_tensor::{ElementType, Gguf};
 
+use super::GgufOptions;
 use super::parameters::Parameters;
 use crate::refusal::{Reason, Ruled};
 
@@ -35,7 +36,10 @@ pub(super) struct Model<'f> {
     pub architecture: &'static Architecture,
     /// The name of the model; empty if the file has none.
     pub title: String,
+    /// The maximum number of tokens.
     pub context: u64,
+    /// Whether keys and values of earlier calls are in variables.
+    pub is_cached: bool,
     /// Heads of queries.
     pub heads: u64,
     /// Heads of keys and values.
@@ -95,7 +99,7 @@ pub(super) struct Layer<'f> {
 ///
 /// # Errors
 /// A part of the model is not supported.
-pub(super) fn read(file: &Gguf) -> Ruled<Model<'_>> {
+pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
     let architecture = architecture(file)?;
     let parameters = Parameters { file, architecture: architecture.name };
     parameters.absent("rope.scaling.type")?;
@@ -120,7 +124,8 @@ pub(super) fn read(file: &Gguf) -> Ruled<Model<'_>> {
     let mut model = Model {
         architecture,
         title: title(file),
-        context: parameters.int("context_length")?.min(CONTEXT),
+        context: context(parameters, options)?,
+        is_cached: options.is_cached,
         heads,
         groups,
         key_size,
@@ -147,6 +152,18 @@ pub(super) fn read(file: &Gguf) -> Ruled<Model<'_>> {
     }
     tensors.all_used(architecture.name)?;
     Ok(model)
+}
+
+/// The maximum number of tokens.
+fn context(parameters: Parameters<'_>, options: GgufOptions) -> Ruled<u64> {
+    let largest = parameters.int("context_length")?;
+    match options.context {
+        None => Ok(largest.min(CONTEXT)),
+        Some(context) if (1..=largest).contains(&context) => Ok(context),
+        Some(context) => {
+            Err(Reason(format!("--context is {context}; the model supports 1 to {largest} tokens")))
+        }
+    }
 }
 
 fn architecture(file: &Gguf) -> Ruled<&'static Architecture> {
@@ -210,7 +227,7 @@ impl<'f> Tensors<'f> {
         let full = format!("{prefix}{name}.weight");
         let entry = self.entry(&full)?;
         let rows = match (rows, entry.shape.as_slice()) {
-            (None, [rows @ 1.., own]) if *own == columns => *rows,
+            (None, [rows, own]) if *own == columns && *rows > 0 => *rows,
             (Some(rows), [own_rows, own]) if (*own_rows, *own) == (rows, columns) => rows,
             _ => {
                 let rows = rows.map_or("any".to_owned(), |rows| rows.to_string());

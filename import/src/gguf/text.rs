@@ -2,11 +2,14 @@
 //! Writes the document of a language model.
 
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use serde_json::json;
 use skript_tensor::gguf::label_path;
+use skript_tensor::{ElementType, Tensor, TensorError};
 
 use super::model::{Format, Layer, Matrix, Model};
+use crate::imported::Weight;
 
 /// The text of `main.sknd`; `file` is the name of the GGUF file.
 pub(super) fn document(model: &Model<'_>, file: &str) -> String {
@@ -106,23 +109,48 @@ fn norm_operators(model: &Model<'_>, layers: &[&Layer<'_>]) -> String {
          @compose {{ y = lm.rms_norm{{epsilon={epsilon}}}(x, weight); }}\n}}\n\n"
     );
     if !layers.is_empty() {
-        let adjacent = if model.architecture.is_adjacent { "{adjacent=true}" } else { "" };
-        let _ = write!(
-            text,
-            "# Causal attention: each token reads those before it.\n\
-             operator attention {{\n@input {{\nquery: real[n,h,d];\nkey: real[n,g,d];\nvalue: real[n,g,e];\n\
-             cosine: real[n,m];\nsine: real[n,m];\n}}\n@output {{ y: real[n,h * e]; }}\n@compose {{\n\
-             q = lm.rotate{adjacent}(query, cosine, sine);\nk = lm.rotate{adjacent}(key, cosine, sine);\n\
-             mixed = lm.attention{{scale={}}}(q, k, value);\ny = layout.flatten{{axis=1}}(mixed);\n}}\n}}\n\n",
-            real(1.0 / (model.key_size as f64).sqrt()),
-        );
+        text += &attention_operator(model);
     }
     text
+}
+
+fn attention_operator(model: &Model<'_>) -> String {
+    let adjacent = if model.architecture.is_adjacent { "{adjacent=true}" } else { "" };
+    let scale = real(1.0 / (model.key_size as f64).sqrt());
+    let inputs =
+        "query: real[n,h,d];\nkey: real[n,g,d];\nvalue: real[n,g,e];\ncosine: real[n,m];\nsine: real[n,m];";
+    let rotated =
+        format!("q = lm.rotate{adjacent}(query, cosine, sine);\nk = lm.rotate{adjacent}(key, cosine, sine);");
+    if !model.is_cached {
+        return format!(
+            "# Causal attention: each token reads those before it.\n\
+             operator attention {{\n@input {{\n{inputs}\n}}\n@output {{ y: real[n,h * e]; }}\n@compose {{\n{rotated}\n\
+             mixed = lm.attention{{scale={scale}}}(q, k, value);\ny = layout.flatten{{axis=1}}(mixed);\n}}\n}}\n\n"
+        );
+    }
+    let context = model.context;
+    format!(
+        "# The cache with new rows, the first of them at the row `past`.\n\
+         operator stored {{\n@input {{\ncache: real[c,g,d];\nrows: real[n,g,d];\npast: int[];\n}}\n\
+         @output {{ y: real[c,g,d]; }}\n@lower {{\nat = i - past[],\n\
+         y[i,j,k] = at >= 0 && at < n ? rows[|at <> 0 : n - 1|,j,k] : cache[i,j,k], i < c, j < g, k < d;\n}}\n}}\n\n\
+         # Causal attention: each token reads those before it, in this call and in earlier ones.\n\
+         operator attention {{\n@input {{\n{inputs}\npast: int[];\n}}\n\
+         @variable {{\nkeys: real[{context},g,d];\nvalues: real[{context},g,e];\n}}\n@output {{ y: real[n,h * e]; }}\n\
+         @compose {{\n{rotated}\nall_keys = stored(keys, k, past);\nall_values = stored(values, value, past);\n\
+         mixed = lm.attention{{scale={scale}}}(q, all_keys, all_values, past);\ny = layout.flatten{{axis=1}}(mixed);\n}}\n\
+         @update {{\nkeys = all_keys;\nvalues = all_values;\n}}\n}}\n\n"
+    )
 }
 
 /// The operator of the layers of the kind at this position.
 fn layer_name(at: usize) -> String {
     if at == 0 { "layer".to_owned() } else { format!("layer_{}", at + 1) }
+}
+
+/// The declaration of the input `past`, and the argument.
+fn past(model: &Model<'_>) -> (&'static str, &'static str) {
+    if model.is_cached { ("\npast: int[];", ", past") } else { ("", "") }
 }
 
 fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
@@ -135,8 +163,9 @@ fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
             product(matrix, "a")
         )
     };
+    let (past, last) = past(model);
     let mut text = format!(
-        "operator {name} {{\n@input {{\nx: real[n,width];\ncosine: real[n,m];\nsine: real[n,m];\n}}\n@output {{ y: real[n,width]; }}\n\
+        "operator {name} {{\n@input {{\nx: real[n,width];\ncosine: real[n,m];\nsine: real[n,m];{past}\n}}\n@output {{ y: real[n,width]; }}\n\
          @compose {{\na = attn_norm: norm(x);\n"
     );
     text += &heads("query", &layer.query, model.heads, model.key_size);
@@ -148,7 +177,7 @@ fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
         names = ["q", "k"];
     }
     let [query, key] = names;
-    let _ = write!(text, "mixed = attention({query}, {key}, values, cosine, sine);\n");
+    let _ = write!(text, "mixed = attention: attention({query}, {key}, values, cosine, sine{last});\n");
     let _ = write!(text, "attended = {};\nb = math.add(x, attended);\n", product(&layer.mixed, "mixed"));
     let _ = write!(text, "c = ffn_norm: norm(b);\ngate = {};\n", product(&layer.gate, "c"));
     let _ = write!(text, "up = {};\nactive = lm.swiglu(gate, up);\n", product(&layer.up, "c"));
@@ -171,12 +200,22 @@ fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
         String::new()
     };
     let argument = if model.has_factors { ", rope_freqs_weight" } else { "" };
+    let (past, last) = past(model);
+    let (first, doc) = if model.is_cached {
+        (
+            "past[] + t",
+            "The logits of the token after each new token; `past` is the number of tokens of earlier calls.",
+        )
+    } else {
+        ("t", "The logits of the token after each prefix of a text.")
+    };
     let mut text = format!(
         "# The positions of tokens in a text.\n\
-         operator positions {{\n@input {{ tokens: int[n]; }}\n@output {{ position: int[n]; }}\n@lower {{ position[t,] = t, t < n; }}\n}}\n\n\
-         # The logits of the token after each prefix of a text.\n\
-         graph {} {{\n@input {{ tokens: int[n|{}]; }}\n@variable {{\ntoken_embd_weight: {variable};{factors}\n}}\n\
-         @output {{ logits: real[n,{rows}]; }}\n@compose {{\nposition = positions(tokens);\n\
+         operator positions {{\n@input {{\ntokens: int[n];{past}\n}}\n@output {{ position: int[n]; }}\n\
+         @lower {{ position[t,] = {first}, t < n; }}\n}}\n\n\
+         # {doc}\n\
+         graph {} {{\n@input {{\ntokens: int[n|{}];{past}\n}}\n@variable {{\ntoken_embd_weight: {variable};{factors}\n}}\n\
+         @output {{ logits: real[n,{rows}]; }}\n@compose {{\nposition = positions(tokens{last});\n\
          cosine, sine = lm.angles{{base={}, size={}}}(position{argument});\n\
          rows = layout.gather{{axis=0}}(token_embd_weight, tokens);\n",
         graph_name(model),
@@ -190,7 +229,7 @@ fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
     };
     for (at, layer) in model.layers.iter().enumerate() {
         let kind = kinds.iter().position(|kind| *kind == layer).map_or_else(String::new, layer_name);
-        let _ = writeln!(text, "x{} = blk_{at}: {kind}(x{at}, cosine, sine);", at + 1);
+        let _ = writeln!(text, "x{} = blk_{at}: {kind}(x{at}, cosine, sine{last});", at + 1);
     }
     let _ = writeln!(text, "last = output_norm: norm(x{});", model.layers.len());
     let _ = match (&model.output, embedding.conversion()) {
@@ -235,4 +274,21 @@ pub(super) fn json(model: &Model<'_>) -> String {
         "producer": "GGUF",
     });
     format!("{json:#}\n")
+}
+
+/// The initial values of the caches: zeros.
+///
+/// # Errors
+/// They do not fit the memory.
+pub(super) fn caches(model: &Model<'_>) -> Result<Vec<Weight>, TensorError> {
+    let layers = if model.is_cached { model.layers.len() } else { 0 };
+    let (graph, mut all) = (graph_name(model), Vec::new());
+    for layer in 0..layers {
+        for (name, size) in [("keys", model.key_size), ("values", model.value_size)] {
+            let tensor = Tensor::reserved(ElementType::F32, &[model.context, model.groups, size])?;
+            let name = format!("main.{graph}.blk_{layer}.attention.{name}");
+            all.push(Weight { name, onnx: String::new(), tensor: Rc::new(tensor) });
+        }
+    }
+    Ok(all)
 }

@@ -118,7 +118,7 @@ impl Tensor {
     /// Elements in a mapped file, which are copied if they are not aligned.
     ///
     /// # Errors
-    /// [`TensorError::Length`] if they exceed the file, [`TensorError::Changed`] if bytes are no longer in the file.
+    /// [`TensorError::Length`] if they exceed the file, [`TensorError::Changed`] if the file was truncated.
     pub(crate) fn within(
         element: ElementType,
         shape: &[u64],

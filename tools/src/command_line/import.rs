@@ -15,9 +15,15 @@ pub struct ImportArguments {
     /// Write into a folder that is not empty
     #[arg(long)]
     pub force: bool,
-    /// Copy a GGUF file into the folder; by default its main.gguf is another name of the same file (a hard link)
+    /// Copy a GGUF file into the folder; by default its main.gguf is a hard link
     #[arg(long)]
     pub copy: bool,
+    /// Keep keys and values of a language model in variables: a call passes new tokens and the number of earlier ones
+    #[arg(long)]
+    pub cached: bool,
+    /// Maximum number of tokens of a language model; the default is that of the model, at most 2048
+    #[arg(long, value_name = "N")]
+    pub context: Option<u64>,
     /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`; -1 or ? leaves one dynamic
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<InputShape>,

@@ -310,7 +310,10 @@ pub fn weights_argument(text: &str) -> Result<WeightsArgument, String> {
         _ if is_array_file(Path::new(text)) || is_packed(Path::new(text)) => {
             Ok(WeightsArgument::From(PathBuf::from(text)))
         }
-        _ => Err("write zero, random:SEED, or a file that ends in .safetensors, .npz, .gguf or .tgz".to_string()),
+        _ => {
+            Err("write zero, random:SEED, or a file that ends in .safetensors, .npz, .gguf or .tgz"
+                .to_string())
+        }
     }
 }
 

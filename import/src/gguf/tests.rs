@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+use super::*;
+
+const F32: u32 = 0;
+const Q4_0: u32 = 2;
+const IQ2_XS: u32 = 17;
+
+/// A file of the format with keys and tensors; the data is zero.
+#[derive(Clone)]
+struct File {
+    keys: Vec<(String, Vec<u8>)>,
+    tensors: Vec<(String, Vec<u64>, u32)>,
+}
+
+fn text(text: &str) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
+}
+
+fn int(n: u32) -> Vec<u8> {
+    [4u32.to_le_bytes(), n.to_le_bytes()].concat()
+}
+
+fn real(x: f32) -> Vec<u8> {
+    [6u32.to_le_bytes(), x.to_le_bytes()].concat()
+}
+
+fn string(s: &str) -> Vec<u8> {
+    [&8u32.to_le_bytes()[..], &text(s)].concat()
+}
+
+impl File {
+    /// A model with one layer of 32 features, two heads and one head of keys.
+    fn new(architecture: &str) -> File {
+        let mut keys = vec![("general.architecture".to_owned(), string(architecture))];
+        for (key, value) in [
+            ("block_count", int(1)),
+            ("context_length", int(4096)),
+            ("embedding_length", int(32)),
+            ("attention.head_count", int(2)),
+            ("attention.head_count_kv", int(1)),
+            ("attention.layer_norm_rms_epsilon", real(1e-5)),
+        ] {
+            keys.push((format!("{architecture}.{key}"), value));
+        }
+        let matrices = [
+            ("token_embd", 10, 32),
+            ("blk.0.attn_q", 32, 32),
+            ("blk.0.attn_k", 16, 32),
+            ("blk.0.attn_v", 16, 32),
+            ("blk.0.attn_output", 32, 32),
+            ("blk.0.ffn_gate", 64, 32),
+            ("blk.0.ffn_up", 64, 32),
+            ("blk.0.ffn_down", 32, 64),
+        ];
+        let norms = ["output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"];
+        let matrices =
+            matrices.map(|(name, rows, columns)| (format!("{name}.weight"), vec![rows, columns], Q4_0));
+        let norms = norms.map(|name| (format!("{name}.weight"), vec![32], F32));
+        File { keys, tensors: matrices.into_iter().chain(norms).collect() }
+    }
+
+    fn key(mut self, name: &str, value: Option<Vec<u8>>) -> File {
+        self.keys.retain(|(key, _)| key != name);
+        self.keys.extend(value.map(|value| (name.to_owned(), value)));
+        self
+    }
+
+    fn tensor(mut self, name: &str, shape: &[u64], kind: u32) -> File {
+        self.tensors.retain(|(known, ..)| known != name);
+        self.tensors.push((name.to_owned(), shape.to_vec(), kind));
+        self
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let counts = [self.tensors.len() as u64, self.keys.len() as u64].map(u64::to_le_bytes).concat();
+        let mut bytes = [&b"GGUF\x03\0\0\0"[..], &counts].concat();
+        for (key, value) in &self.keys {
+            bytes.extend([text(key), value.clone()].concat());
+        }
+        let mut offset = 0u64;
+        for (name, shape, kind) in &self.tensors {
+            bytes.extend(text(name));
+            bytes.extend((shape.len() as u32).to_le_bytes());
+            bytes.extend(shape.iter().rev().flat_map(|extent| extent.to_le_bytes()));
+            bytes.extend(kind.to_le_bytes());
+            bytes.extend(offset.to_le_bytes());
+            // At most four bytes for each element.
+            offset += (4 * shape.iter().product::<u64>()).next_multiple_of(32);
+        }
+        bytes.resize(bytes.len().next_multiple_of(32) + usize::try_from(offset).unwrap(), 0);
+        bytes
+    }
+
+    fn import(&self) -> Result<Imported, String> {
+        import(&self.bytes(), GgufOptions::default())
+    }
+
+    fn refusal(&self) -> String {
+        self.import().unwrap_err()
+    }
+}
+
+fn import(bytes: &[u8], options: GgufOptions) -> Result<Imported, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.gguf");
+    std::fs::write(&path, bytes).unwrap();
+    convert_gguf(&path, options).map_err(|error| match error {
+        ImportError::Refused { refusals, .. } => refusals[0].to_string(),
+        other => other.to_string(),
+    })
+}
+
+#[test]
+fn documents_compose_the_layers() {
+    let imported = File::new("llama").import().unwrap();
+    for part in [
+        "graph Llama {",
+        "tokens: int[n|2048];",
+        "lm.rotate{adjacent=true}",
+        "blk_0: layer(x0, cosine, sine)",
+    ] {
+        assert!(imported.main.contains(part), "{part}: {}", imported.main);
+    }
+    assert!(imported.json.contains(r#""skript": "main.Llama.blk_0.attn_q.weight""#), "{}", imported.json);
+    assert!(imported.json.contains(r#""skript": "main.Llama.token_embd_weight""#), "{}", imported.json);
+    let qwen = File::new("qwen2").tensor("blk.0.attn_q.bias", &[32], F32).import().unwrap();
+    assert!(qwen.main.contains("attn_q: linear_q4_0_bias{size=32}(a)"), "{}", qwen.main);
+    assert!(!qwen.main.contains("adjacent"));
+}
+
+#[test]
+fn cached_documents_have_initial_values() {
+    let options = GgufOptions { context: Some(100), is_cached: true };
+    let imported = import(&File::new("llama").bytes(), options).unwrap();
+    for part in ["keys: real[100,g,d];", "@update {", "tokens: int[n|100];", "layer(x0, cosine, sine, past)"]
+    {
+        assert!(imported.main.contains(part), "{part}: {}", imported.main);
+    }
+    let [keys, values] = &imported.weights[..] else { panic!("{:?}", imported.weights) };
+    assert_eq!(keys.name, "main.Llama.blk_0.attention.keys");
+    assert_eq!(values.name, "main.Llama.blk_0.attention.values");
+    assert_eq!(keys.tensor.shape(), [100, 1, 16]);
+    let options = GgufOptions { context: Some(4097), is_cached: false };
+    let refused = import(&File::new("llama").bytes(), options).unwrap_err();
+    assert!(refused.contains("--context is 4097; the model supports 1 to 4096 tokens"), "{refused}");
+}
+
+#[test]
+fn models_that_are_not_supported_are_refused() {
+    let llama = || File::new("llama");
+    let list = [9u32.to_le_bytes(), 4u32.to_le_bytes(), 0u32.to_le_bytes(), [0; 4]].concat();
+    let cases = [
+        (File::new("bert"), "the architecture `bert` is not supported; supported are llama, qwen2, qwen3"),
+        (llama().key("general.architecture", None), "`general.architecture` is missing"),
+        (llama().key("llama.block_count", None), "the key `llama.block_count` is missing"),
+        (llama().key("llama.block_count", Some(int(2))), "the tensor `blk.1.attn_norm.weight` is missing"),
+        (llama().key("llama.block_count", Some(int(u32::MAX))), "is 4294967295; supported are 1 to"),
+        (llama().key("llama.block_count", Some(real(1.0))), "`llama.block_count` is not an integer"),
+        (llama().key("llama.attention.head_count_kv", Some(list)), "differs between layers"),
+        (llama().key("llama.attention.head_count", Some(int(5))), "do not divide"),
+        (llama().key("llama.attention.layer_norm_rms_epsilon", Some(real(f32::NAN))), "not a finite number"),
+        (
+            llama().key("llama.rope.scaling.type", Some(string("yarn"))),
+            "`llama.rope.scaling.type` has a value",
+        ),
+        (llama().key("llama.expert_count", Some(int(8))), "the key `llama.expert_count` has a value"),
+        (llama().key("llama.rope.dimension_count", Some(int(18))), "turns 18 of 16 features"),
+        (llama().tensor("blk.0.attn_k.weight", &[32, 32], Q4_0), "is [32, 32] instead of [16, 32]"),
+        (llama().tensor("blk.0.attn_k.weight", &[16, 256], IQ2_XS), "is [16, 256] instead of [16, 32]"),
+        (llama().tensor("output.weight", &[10, 256], IQ2_XS), "is [10, 256] instead of [10, 32]"),
+        (llama().tensor("token_embd.weight", &[10], F32), "is [10] instead of [any, 32]"),
+        (llama().tensor("token_embd.weight", &[0, 32], F32), "is [0, 32] instead of [any, 32]"),
+        (llama().tensor("blk.0.attn_norm.weight", &[32], Q4_0), "has the type Q4_0 instead of F32"),
+        (llama().tensor("blk.0.attn_norm.bias", &[32], F32), "`blk.0.attn_norm.bias` is not a part of"),
+    ];
+    for (file, expected) in cases {
+        let message = file.refusal();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Files that differ from a valid one in one byte are imported or refused with a message.
+#[test]
+fn mutated_files_are_imported_or_refused() {
+    let bytes = File::new("llama").bytes();
+    let mut refused = 0;
+    for at in (0..1000).step_by(3) {
+        let mut mutated = bytes.clone();
+        mutated[at] ^= 0x41;
+        if let Err(message) = import(&mutated, GgufOptions::default()) {
+            assert!(!message.is_empty());
+            refused += 1;
+        }
+    }
+    assert!(refused > 200, "{refused}");
+}
