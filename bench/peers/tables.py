@@ -16,6 +16,7 @@ TITLES = {
     "memory-l2": "The same in the L2 cache",
     "memory-odd": "The same with odd extents",
     "int8": "8-bit integers",
+    "decoder": "Dynamic shapes, and steps of decoders",
 }
 # A round is noisy if the multiply-add rate is below this share of the maximum.
 QUIET = 0.9

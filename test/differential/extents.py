@@ -56,7 +56,7 @@ MODELS = {
     # Windows in vectors along a dynamic extent: contiguous elements, and elements two and three apart.
     "wide pictures": ("x: real[b|2,8,h|5,w|37]; z: real[1,8,3,u|22]; f: real[12,8,3,3]; g: real[12,8,1,1]",
                       "a: real[~,~,~,~]; c: real[~,~,~,~]; d: real[~,~,~,~]; e: real[~,~,~,~]; l: real[~,~,~,~]",
-                      "a = nn.conv{padding=[1,1,1,1]}(x, f); c = nn.conv{stride=[2,2],padding=[1,1,1,1]}(x, f); d = nn.conv{stride=[1,3]}(x, f); "
+                      "a = nn.conv{padding=[1,1,1,1]}(x, f); c = nn.conv{stride=[2,2],padding=[1,1,1,1]}(x, f); d = nn.conv{stride=[1,3],padding=[1,1,1,1]}(x, f); "
                       "e = nn.conv{stride=[2,2],padding=[0,0,0,0]}(x, g); l = nn.conv{stride=[1,2],padding=[1,1,1,1]}(z, f)"),
     # Remainders of tiles of rows.
     "rows": ("x: real[n|7,80]; z: real[m|13,80]; w: real[80,96]", "y: real[~,~]; u: real[~,~]", "y = linalg.matmul(x, w); u = linalg.matmul(z, w)"),

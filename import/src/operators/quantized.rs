@@ -299,10 +299,14 @@ fn by_nibbles(
     (rows, blocks, size): (i64, i64, i64),
 ) -> Ruled<Value> {
     let extents = |extents: &[i64]| extents.iter().copied().map(Extent::from).collect::<Vec<_>>();
-    let bytes = bytes_of(c, b, &[rows, blocks, size / 2])?;
+    // Ints of 8 bits are stored as they are; unsigned ones would be widened.
+    let bytes = shifted(c, b, &[rows, blocks, size / 2], 128)?;
     let zeros = match zeros {
-        Some(zeros) => unpacked(c, &zeros, (rows, blocks), blocks, 4)?,
-        None => c.known(ElementType::U8, extents(&[1, 1]), vec![Item::Int(Extent::from(8))]),
+        Some(zeros) => {
+            let zeros = unpacked(c, &zeros, (rows, blocks), blocks, 4)?;
+            shifted(c, &zeros, &[rows, blocks], 0)?
+        }
+        None => c.known(ElementType::I8, extents(&[1, 1]), vec![Item::Int(Extent::from(8))]),
     };
     let scales = reshaped(c, scales, extents(&[rows, blocks]));
     let count = a.volume().ok_or_else(overflow)? / blocks / size;
@@ -317,16 +321,17 @@ fn by_nibbles(
     Ok(reshaped(c, &y, shape))
 }
 
-/// The bytes of an initializer.
-fn bytes_of(c: &mut Call, x: &Value, shape: &[i64]) -> Ruled<Value> {
+/// The bytes of an initializer minus a number, as signed ints.
+fn shifted(c: &mut Call, x: &Value, shape: &[i64], by: u8) -> Ruled<Value> {
     let tensor = x.tensor.clone().filter(|t| t.element() == ElementType::U8);
     let tensor = tensor.ok_or("weights and zero points must be initializers of uint8")?;
     let extents: Vec<u64> = shape.iter().map(|extent| extent.cast_unsigned()).collect();
-    let tensor = Tensor::from_bytes(ElementType::U8, &extents, tensor.bytes());
+    let bytes: Vec<u8> = tensor.bytes().iter().map(|byte| byte.wrapping_sub(by)).collect();
+    let tensor = Tensor::from_bytes(ElementType::I8, &extents, &bytes);
     let tensor = tensor.map_err(|_| "the number of bytes does not match `N` and `K`")?;
     let known = crate::tensor::known(&tensor);
     let shape = shape.iter().copied().map(Extent::from).collect();
-    Ok(c.importer.value(&x.onnx, ElementType::U8, shape, known, Some(std::rc::Rc::new(tensor))))
+    Ok(c.importer.value(&x.onnx, ElementType::I8, shape, known, Some(std::rc::Rc::new(tensor))))
 }
 
 /// Unpacks the first `kept` ints of each row of an initializer. Rows begin at a byte.
