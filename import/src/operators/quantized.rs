@@ -249,11 +249,11 @@ fn by_bits(c: &mut Call) -> Ruled<()> {
     }
     if bits == 4 && padded == columns && has_few_rows(&a, columns) {
         let y = by_nibbles(c, &a, (&b, &scales, zeros), (rows, blocks, size))?;
-        let y = match bias {
+        let sum = match bias {
             Some(bias) => c.binary("math.add", &y, &bias)?,
             None => y,
         };
-        c.set(0, y);
+        c.set(0, sum);
         return Ok(());
     }
     let ints = unpacked(c, &b, (rows, padded), columns, bits)?;
@@ -288,7 +288,7 @@ const MAX_PACKED_ROWS: i64 = 8;
 /// Whether `a` has few rows of this length.
 fn has_few_rows(a: &Value, columns: i64) -> bool {
     let is_row = a.shape.last().is_some_and(|extent| extent.is(columns));
-    is_row && a.volume().is_some_and(|volume| volume / columns <= MAX_PACKED_ROWS)
+    is_row && a.volume().is_some_and(|volume| (1..=MAX_PACKED_ROWS).contains(&(volume / columns)))
 }
 
 /// A product of a few rows, which reads packed 4-bit weights.
@@ -299,7 +299,7 @@ fn by_nibbles(
     (rows, blocks, size): (i64, i64, i64),
 ) -> Ruled<Value> {
     let extents = |extents: &[i64]| extents.iter().copied().map(Extent::from).collect::<Vec<_>>();
-    // Ints of 8 bits are stored as they are; unsigned ones would be widened.
+    // Signed 8-bit ints are stored unchanged; unsigned ones would become 64-bit ints.
     let bytes = shifted(c, b, &[rows, blocks, size / 2], 128)?;
     let zeros = match zeros {
         Some(zeros) => {
@@ -323,10 +323,10 @@ fn by_nibbles(
 
 /// The bytes of an initializer minus a number, as signed ints.
 fn shifted(c: &mut Call, x: &Value, shape: &[i64], by: u8) -> Ruled<Value> {
-    let tensor = x.tensor.clone().filter(|t| t.element() == ElementType::U8);
-    let tensor = tensor.ok_or("weights and zero points must be initializers of uint8")?;
+    let unsigned = x.tensor.as_ref().filter(|t| t.element() == ElementType::U8);
+    let unsigned = unsigned.ok_or("weights and zero points must be initializers of uint8")?;
     let extents: Vec<u64> = shape.iter().map(|extent| extent.cast_unsigned()).collect();
-    let bytes: Vec<u8> = tensor.bytes().iter().map(|byte| byte.wrapping_sub(by)).collect();
+    let bytes: Vec<u8> = unsigned.bytes().iter().map(|byte| byte.wrapping_sub(by)).collect();
     let tensor = Tensor::from_bytes(ElementType::I8, &extents, &bytes);
     let tensor = tensor.map_err(|_| "the number of bytes does not match `N` and `K`")?;
     let known = crate::tensor::known(&tensor);
