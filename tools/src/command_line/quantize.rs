@@ -23,9 +23,9 @@ pub struct QuantizeArguments {
     /// How the ranges of tensors that depend on inputs are selected; those of weights are their minima and maxima
     #[arg(long, value_enum, default_value_t = MethodName::MinMax)]
     pub method: MethodName,
-    /// With --method=percentile: the percentage of elements below the upper limit; the lower limit is the percentile of 100 - P
-    #[arg(long, value_name = "P", default_value_t = 99.99, value_parser = percentile)]
-    pub percentile: f64,
+    /// With --method=percentile: the percentage of elements below the upper limit; the lower limit is the percentile of 100 - P [default: 99.99]
+    #[arg(long, value_name = "P", value_parser = percentile)]
+    pub percentile: Option<f64>,
     /// Whether each output channel of weights has its own scale
     #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true")]
     pub per_channel: bool,

@@ -39,6 +39,9 @@ use report::Report;
 use samples::Samples;
 use skript_frontend::source::SourceMap;
 
+/// The default of `--percentile`.
+const PERCENTILE: f64 = 99.99;
+
 pub fn run(arguments: &QuantizeArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
     arguments.target.announce(console);
@@ -82,6 +85,10 @@ impl Source {
             let text = "--quantize is for commands that compute quantized tensors";
             return Err(vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)]);
         }
+        if arguments.percentile.is_some() && arguments.method != MethodName::Percentile {
+            let text = "--percentile is for --method=percentile";
+            return Err(vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)]);
+        }
         check_output(arguments)?;
         if !is_onnx_model(&arguments.model) {
             return Ok(Source { model: arguments.model.clone(), reading, _imported: None });
@@ -94,6 +101,14 @@ impl Source {
         reading.input_shapes.clear();
         reading.import = Default::default();
         Ok(Source { model: folder.path().to_path_buf(), reading, _imported: Some(folder) })
+    }
+}
+
+fn method(arguments: &QuantizeArguments) -> Method {
+    match (arguments.method, arguments.percentile) {
+        (MethodName::MinMax, _) => Method::MinMax,
+        (MethodName::Percentile, percentile) => Method::Percentile(percentile.unwrap_or(PERCENTILE)),
+        (MethodName::Entropy, _) => Method::Entropy,
     }
 }
 
@@ -126,6 +141,7 @@ fn quantize(
     console: &mut Console,
 ) -> Result<String, Stopped> {
     check_unquantized(model)?;
+    document::check_module(session.document.program())?;
     let entry = model.ir().function(model.ir().entry).ok_or_else(|| internal("the model has no entry"))?;
     let samples = Samples::read(session, entry, &arguments.data)?;
     let model =
@@ -148,11 +164,7 @@ fn quantize(
     let run = Run { model: &model, compiler: &compiler, variables, samples: &samples };
     let (calibrating, measuring) = split(samples.count(), arguments.holdout);
     let exposed = Exposed::new(&model, &selection.tensors)?;
-    let method = match arguments.method {
-        MethodName::MinMax => Method::MinMax,
-        MethodName::Percentile => Method::Percentile(arguments.percentile),
-        MethodName::Entropy => Method::Entropy,
-    };
+    let method = method(arguments);
     let precision = Precision { bits: arguments.bits, is_symmetric: arguments.symmetric };
     let mut calibration =
         calibrate(run, &selection.tensors, &exposed, calibrating.clone(), (method, precision))?;

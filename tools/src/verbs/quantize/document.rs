@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use skript::{Tensor, formatted};
 use skript_frontend::ast::Definition;
 use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::CALIBRATION;
 use skript_frontend::model::Model;
 use skript_frontend::program::{Edition, Origin, Program};
 use skript_tensor::safetensors;
@@ -51,6 +52,19 @@ impl Entry<'_> {
         let bits = self.bits;
         format!("{name}: {QUANTIZER}{{zero_point={zero}, scale={scale}, bits={bits}, {signs}{axis}}};")
     }
+}
+
+/// # Errors
+/// The model has a module with the name of that of the quantizer.
+pub fn check_module(program: &Program) -> Result<(), Diagnostic> {
+    let is_loaded = program.modules.contains_key(MODULE) && program.origin(MODULE) == Origin::Model;
+    if !is_loaded && !program.folder.join(MODULE).with_extension("sknd").exists() {
+        return Ok(());
+    }
+    let text = format!(
+        "the model has a module `{MODULE}`, which hides the module of the library with the quantizer"
+    );
+    Err(Diagnostic::without_location(&CALIBRATION, text).with_help("rename the module of the model"))
 }
 
 /// The text of the main module with `@quantize` at the end of the graph.
