@@ -89,6 +89,7 @@ fn folded(op: ScalarOp, operands: &[Expr]) -> Option<Expr> {
     Some(match (op, number(a), b.and_then(number)) {
         (ScalarOp::Add, Some(0.0), _) => b?.clone(),
         (ScalarOp::Add | ScalarOp::Sub, _, Some(0.0)) => a.clone(),
+        (ScalarOp::Add, _, _) if Some(a) == b && a.kind == ScalarKind::Real => apply(ScalarOp::Mul, vec![real(2.0), a.clone()]),
         (ScalarOp::Sub, Some(0.0), _) => negated(b?),
         (ScalarOp::Mul, Some(0.0), _) | (ScalarOp::Mul, _, Some(0.0)) => real(0.0),
         (ScalarOp::Mul, Some(1.0), _) => b?.clone(),

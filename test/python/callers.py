@@ -313,6 +313,40 @@ def heeding():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+class Gradients(Case):
+    def test_a_gradient_is_a_model(self):
+        model = skript.from_text(package.SCALE.replace("x[i,] * factor", "x[i,] * x[i,]"), shapes={"x": (3,)})
+        gradient = skript.grad(model, ["x"])
+        x, scale = package.ramp(3), numpy.array([1, 2, 3], "float32")
+        y, x_grad = gradient(x, scale)
+        numpy.testing.assert_allclose(y, x * x, rtol=1e-6)
+        numpy.testing.assert_allclose(x_grad, 2 * x * scale, rtol=1e-6)
+        twice = skript.grad(gradient, ["x"], of="x_grad")
+        numpy.testing.assert_allclose(twice(x, scale, scale)[1], 2 * scale * scale, rtol=1e-6)
+
+    def test_weights_and_element_types_are_those_of_the_model(self):
+        text = """
+operator product { @input { x: real[n]; w: real[n]; } @output { y: real[]; } @lower { y[] += x[i,] * w[i,], i < n; } }
+graph G {
+    @input { x: real[2]; }
+    @variable { w: real[2]; }
+    @output { y: real[]; }
+    @compose { y = product(x, w); }
+}"""
+        w = numpy.array([3.0, 5.0])
+        gradient = skript.grad(skript.from_text(text, real="f64", weights={"main.G.w": w}), ["x", "variables"])
+        y, x_grad, w_grad = gradient(numpy.array([1.0, 2.0]))
+        self.assertEqual((float(y), x_grad.tolist(), w_grad.tolist()), (13.0, [3.0, 5.0], [1.0, 2.0]))
+        self.assertEqual(w_grad.dtype, numpy.float64)
+
+    def test_models_without_a_gradient_are_refused(self):
+        model = skript.from_text(package.SCALE)
+        self.raises(skript.Error, "it has dynamic extents", skript.grad, model, ["x"])
+        fixed = skript.from_text(package.SCALE, shapes={"x": (3,)})
+        self.raises(skript.Error, "no input or variable `z`, only `x`", skript.grad, fixed, ["z"])
+        self.raises(TypeError, "wrt", skript.grad, fixed, 3)
+
+
 class Interruption(Case):
     PROGRAM = """
     import sys, time
