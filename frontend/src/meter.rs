@@ -67,8 +67,8 @@ impl Meter {
     }
 
     /// The work that the bound still allows.
-    pub(crate) fn remaining(&self) -> usize {
-        usize::try_from(self.allowed.saturating_sub(self.spent())).unwrap_or(usize::MAX)
+    pub(crate) fn remaining(&self) -> u64 {
+        self.allowed.saturating_sub(self.spent())
     }
 
     /// The text whose work exceeded the bound, once.

@@ -306,7 +306,7 @@ impl<'a> Evaluator<'a> {
                     None => Ok(value),
                 }
             }
-            Value::Atom(Atom::Runtime(run)) => self.select_at_run_time(run, branches, span),
+            Value::Atom(Atom::Runtime(run)) => self.select_dynamically(run, branches, span),
             Value::Atom(Atom::Series(series)) => match self.both_branches(branches)? {
                 Some((a, b)) => self.select_in_series(series, &a, &b, span),
                 None => Ok(Value::Null),
@@ -337,7 +337,7 @@ impl<'a> Evaluator<'a> {
         Ok((!a.is_null() && !b.is_null()).then_some((a, b)))
     }
 
-    fn select_at_run_time(
+    fn select_dynamically(
         &mut self,
         condition: &model::Expr,
         branches: (&Expr, Option<&Expr>),

@@ -10,6 +10,7 @@ use crate::eval::dynamic_pack::ranges::{row_index, stack_range, whole};
 use crate::eval::evaluator::Evaluator;
 use crate::eval::pack::Pack;
 use crate::eval::position::{item_position, tensor_position};
+use crate::eval::ranges::signed;
 use crate::eval::runtime;
 use crate::eval::series::zip::{replace_in_series, side_by_side};
 use crate::eval::series::{Series, refused};
@@ -435,11 +436,7 @@ impl Evaluator<'_> {
         }
         // All positions from the first one, which is in the pack, to the last one are in the pack.
         let length = if empty { 0 } else { first.abs_diff(last).div_ceil(step.unsigned_abs()) };
-        Ok(Selection::Many(Pack::range(
-            first,
-            step,
-            self.length(i64::try_from(length).unwrap_or(i64::MAX), span)?,
-        )))
+        Ok(Selection::Many(Pack::range(first, step, self.length(signed(length), span)?)))
     }
 
     pub(super) fn substitute(

@@ -55,6 +55,7 @@ impl Evaluator<'_> {
                     };
                     series = Some((joined, span));
                 }
+                range @ Value::Pack(_) if matches!(items, [Item::Range { .. }]) => return Ok(range),
                 value => atoms.extend(value.atoms()),
             }
             check_length(self, atoms.len(), span)?;

@@ -156,7 +156,7 @@ impl Pack {
         neighbours.all(|pair| follows(pair) == Some(true)).then_some((first, step))
     }
 
-    /// The kind of the items, as far as it is known.
+    /// The kind of the items, if it is known.
     pub(crate) fn kind(&self) -> Option<ScalarKind> {
         let item = self.repeated_item().and_then(Atom::kind).or_else(|| self.get(0)?.kind());
         item.or_else(|| Some(self.item_type.as_ref()?.kind()))

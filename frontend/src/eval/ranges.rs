@@ -46,7 +46,7 @@ pub(crate) struct Work {
     intervals: Cell<usize>,
     total: Cell<usize>,
     /// The maximum of `total`.
-    allowed: usize,
+    allowed: u64,
 }
 
 /// The maximum number of local values that one question may visit.
@@ -58,7 +58,7 @@ const MAX_TERMS: usize = 1 << 18;
 /// The work of a few questions, each of which has its own budget.
 impl Default for Work {
     fn default() -> Self {
-        Work { locals: Cell::new(0), intervals: Cell::new(0), total: Cell::new(0), allowed: usize::MAX }
+        Work { locals: Cell::new(0), intervals: Cell::new(0), total: Cell::new(0), allowed: u64::MAX }
     }
 }
 
@@ -85,7 +85,7 @@ impl Work {
         self.total.set(self.total.get().saturating_add(terms));
         let left = self.intervals.get();
         self.intervals.set(left.saturating_sub(terms));
-        terms <= left && self.total.get() <= self.allowed
+        terms <= left && self.total.get() as u64 <= self.allowed
     }
 
     /// The number of terms that all questions visited.
