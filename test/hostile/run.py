@@ -36,7 +36,7 @@ STATUS = {"ok": 0, "usage": 2}
 
 
 class Entry:
-    """One input: its files, its command, and what is expected of the output."""
+    """One input: its files, its command, and the expected output."""
 
     def __init__(self, where, name, settings):
         self.where, self.name = where, name
@@ -107,7 +107,7 @@ class Outcome:
 
 
 def execute(entry, binaries):
-    """Runs an entry in a folder of its own."""
+    """Runs an entry in a new folder."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="skript-hostile-"))
     try:
         home = folder / "home"
@@ -169,7 +169,7 @@ def limit():
 
 
 def complaints(entry, outcome, base):
-    """What is wrong with an outcome."""
+    """The differences between an outcome and the expectations."""
     wrong = []
     if outcome.seconds >= SECONDS:
         return [f"takes {outcome.seconds:.0f} s"]
