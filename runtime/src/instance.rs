@@ -134,8 +134,8 @@ impl Instance {
             intact.map_err(|e| RunError::Changed(e.to_string()))?;
         }
         if status != 0 && self.context.handle().is_stopped() {
-            let trace = failed_check(self.program.artifact(), status).map(|check| check.trace.clone());
-            return Err(RunError::Stopped { trace: trace.unwrap_or_default() });
+            let check = failed_check(self.program.artifact(), status).ok_or(RunError::Status(status))?;
+            return Err(RunError::Stopped { trace: check.trace.clone() });
         }
         outcome(self.program.artifact(), status, &self.context.values())
     }

@@ -6,6 +6,7 @@ mod grad;
 mod import;
 mod output;
 mod quantize;
+mod stop;
 mod threads;
 mod tune;
 mod upkeep;
@@ -16,6 +17,7 @@ pub use call::{CallArguments, WeightsArguments};
 pub use grad::GradArguments;
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
 pub use quantize::{MethodName, QuantizeArguments};
+pub use stop::StopArguments;
 pub use threads::ThreadArguments;
 pub use tune::TuneArguments;
 pub use upkeep::{CacheAction, CacheArguments, ManualArguments};
@@ -34,7 +36,6 @@ use crate::limit_arguments::LimitArguments;
 use crate::profile;
 use crate::program_weights::{ProgramWeights, READING};
 use crate::target_arguments::TargetArguments;
-use crate::watch::StopArguments;
 use values::{
     EditionName, RealName, input_argument, input_shape_argument, intrinsic_argument, mesh_argument,
     name_and_value, shard_argument, tolerance,

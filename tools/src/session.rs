@@ -451,6 +451,11 @@ pub fn say(diagnostic: Diagnostic, format: MessageFormat, console: &mut Console)
     render(&[diagnostic], &SourceMap::default(), format, console);
 }
 
+/// Prints the message of work that does not stop.
+pub fn reporter(format: MessageFormat) -> impl Fn(Diagnostic) + Send + 'static {
+    move |diagnostic| say(diagnostic, format, &mut Console::stderr())
+}
+
 /// An internal error.
 pub fn internal(message: &str) -> Diagnostic {
     let message = match crate::panics::take_last() {

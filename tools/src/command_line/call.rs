@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of the commands that compile a model and call it.
 
+use super::stop::StopArguments;
 use super::values::{InputArgument, Pipeline, WeightsArgument, input_argument, weights_argument};
 use super::{ModelArguments, ThreadArguments};
 use crate::target_arguments::TargetArguments;
-use crate::watch::StopArguments;
 use clap::Args;
 use skript::Compiler;
 use std::path::PathBuf;

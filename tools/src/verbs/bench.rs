@@ -17,7 +17,7 @@ use crate::console::{Console, Status};
 use crate::engine::{Job, failed, graph_name, load};
 use crate::measure::{bandwidth, duration_text, milliseconds, peak, peak_memory, write_json};
 use crate::profile::Recorded;
-use crate::session::{Session, Stopped};
+use crate::session::{Session, Stopped, reporter};
 use crate::stablehlo_program;
 use crate::watch::Watch;
 
@@ -28,7 +28,7 @@ const PEAK_TIME: Duration = Duration::from_millis(200);
 const WARM_UP: u32 = 2;
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
-    let _watch = Watch::begin(arguments.call.stop, arguments.call.reading.message_format);
+    let _watch = Watch::begin(arguments.call.stop.timeout, reporter(arguments.call.reading.message_format));
     let call = &arguments.call;
     call.threads.apply();
     if stablehlo_program::is_program(&arguments.model) {

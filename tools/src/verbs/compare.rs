@@ -13,13 +13,13 @@ use crate::command_line::CompareArguments;
 use crate::console::{Console, Status};
 use crate::engine::{Calls, Job};
 use crate::outputs;
-use crate::session::{Session, Stopped};
+use crate::session::{Session, Stopped, reporter};
 use crate::watch::Watch;
 
 mod steps;
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
-    let _watch = Watch::begin(arguments.call.stop, arguments.call.reading.message_format);
+    let _watch = Watch::begin(arguments.call.stop.timeout, reporter(arguments.call.reading.message_format));
     let call = &arguments.call;
     call.threads.apply();
     call.target.announce(console);

@@ -13,14 +13,14 @@ use skript_runtime::SMALLER;
 use crate::command_line::{EngineName, InputArgument, RunArguments};
 use crate::console::{Console, Status};
 use crate::engine::{Calls, Computed, Job};
-use crate::session::{Session, Stopped, Weights};
+use crate::session::{Session, Stopped, Weights, reporter};
 use crate::timings::Timings;
 use crate::watch::Watch;
 use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
 /// Runs a model. A record of the run may be kept under the key `record`.
 pub fn run(arguments: &RunArguments, record: Option<&str>, console: &mut Console) -> Status {
-    let _watch = Watch::begin(arguments.stop, arguments.reading.message_format);
+    let _watch = Watch::begin(arguments.stop.timeout, reporter(arguments.reading.message_format));
     let timings = Timings::begin(console);
     let status = run_model(arguments, record, console);
     timings.end(arguments.timings, console);

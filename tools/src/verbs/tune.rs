@@ -24,7 +24,7 @@ use crate::command_line::TuneArguments;
 use crate::console::{Console, Status};
 use crate::engine::{Job, failed, load};
 use crate::measure::write_json;
-use crate::session::{Session, Stopped};
+use crate::session::{Session, Stopped, reporter};
 use crate::stablehlo_program;
 use crate::verbs::compare::tolerances;
 use crate::watch::Watch;
@@ -38,7 +38,7 @@ const MIN_GAIN: f64 = 0.03;
 const CONFIRMATIONS: u32 = 3;
 
 pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
-    let _watch = Watch::begin(arguments.call.stop, arguments.call.reading.message_format);
+    let _watch = Watch::begin(arguments.call.stop.timeout, reporter(arguments.call.reading.message_format));
     let call = &arguments.call;
     call.threads.apply();
     let mut session = Session::open_for_call(&arguments.model, &call.reading, &call.inputs);
