@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Language models in GGUF files.
 //!
-//! [`convert_gguf`] reads the hyperparameters and the table of tensors ([`model`]), and writes the document ([`text`]). The weights
-//! remain in the file: variables of the document have the names of its tensors, and formulas of the library convert their bytes.
+//! [`convert_gguf`] reads the hyperparameters and the table of tensors ([`model`]), and writes the document ([`text`]). The
+//! weights remain in the file: variables of the document have the names of its tensors, and formulas of the library convert
+//! their bytes.
 
 mod model;
 mod parameters;

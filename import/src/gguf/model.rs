@@ -139,6 +139,9 @@ pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
         has_factors: file.entry("rope_freqs.weight").is_some(),
         entries: file.entries(),
     };
+    if model.embedding.is_biased {
+        return Err(Reason("the tensor `token_embd.bias` is not supported".to_owned()));
+    }
     tensors.vector("output_norm.weight", width)?;
     if model.has_factors {
         tensors.vector("rope_freqs.weight", turned / 2)?;

@@ -171,6 +171,7 @@ fn models_that_are_not_supported_are_refused() {
         (llama().tensor("token_embd.weight", &[10], F32), "is [10] instead of [any, 32]"),
         (llama().tensor("token_embd.weight", &[0, 32], F32), "is [0, 32] instead of [any, 32]"),
         (llama().tensor("blk.0.attn_norm.weight", &[32], Q4_0), "has the type Q4_0 instead of F32"),
+        (llama().tensor("token_embd.bias", &[10], F32), "`token_embd.bias` is not supported"),
         (llama().tensor("blk.0.attn_norm.bias", &[32], F32), "`blk.0.attn_norm.bias` is not a part of"),
     ];
     for (file, expected) in cases {

@@ -45,7 +45,7 @@ fn header(model: &Model<'_>, file: &str) -> String {
     format!(
         "# {title} language model of the architecture {architecture}, imported from {file}.\n\
          #\n\
-         # The weights are the tensors of main.gguf: blk.0.attn_q.weight is the variable `weight` of the instance blk_0.attn_q.\n\n\
+         # The weights are the tensors of main.gguf: blk.0.attn_q.weight is `weight` of the instance blk_0.attn_q.\n\n\
          import format;\nimport layout;\nimport lm;\nimport math;\nimport nn;\n\n"
     )
 }
@@ -130,10 +130,11 @@ fn attention_operator(model: &Model<'_>) -> String {
     }
     let context = model.context;
     format!(
-        "# The cache with new rows, the first of them at the row `past`.\n\
+        "# The cache with new rows, the first of them at the row `past`; NaN if they exceed the cache.\n\
          operator stored {{\n@input {{\ncache: real[c,g,d];\nrows: real[n,g,d];\npast: int[];\n}}\n\
          @output {{ y: real[c,g,d]; }}\n@lower {{\nat = i - past[],\n\
-         y[i,j,k] = at >= 0 && at < n ? rows[|at <> 0 : n - 1|,j,k] : cache[i,j,k], i < c, j < g, k < d;\n}}\n}}\n\n\
+         y[i,j,k] = past[] < 0 || past[] + n > c ? inf - inf :\n\
+         at >= 0 && at < n ? rows[|at <> 0 : n - 1|,j,k] : cache[i,j,k], i < c, j < g, k < d;\n}}\n}}\n\n\
          # Causal attention: each token reads those before it, in this call and in earlier ones.\n\
          operator attention {{\n@input {{\n{inputs}\npast: int[];\n}}\n\
          @variable {{\nkeys: real[{context},g,d];\nvalues: real[{context},g,e];\n}}\n@output {{ y: real[n,h * e]; }}\n\
@@ -157,32 +158,32 @@ fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
     let product = |matrix: &Matrix<'_>, argument: &str| {
         format!("{}: {}{{size={}}}({argument})", matrix.name, linear(matrix), matrix.rows)
     };
-    let heads = |name: &str, matrix: &Matrix<'_>, heads: u64, size: u64| {
+    let heads = |name: &str, all: &str, matrix: &Matrix<'_>, heads: u64, size: u64| {
         format!(
-            "{name} = {};\n{name}s = layout.unflatten{{axis=1, shape=[{heads}, {size}]}}({name});\n",
+            "{name} = {};\n{all} = layout.unflatten{{axis=1, shape=[{heads}, {size}]}}({name});\n",
             product(matrix, "a")
         )
     };
     let (past, last) = past(model);
     let mut text = format!(
-        "operator {name} {{\n@input {{\nx: real[n,width];\ncosine: real[n,m];\nsine: real[n,m];{past}\n}}\n@output {{ y: real[n,width]; }}\n\
-         @compose {{\na = attn_norm: norm(x);\n"
+        "operator {name} {{\n@input {{\nx: real[n,width];\ncosine: real[n,m];\nsine: real[n,m];{past}\n}}\n\
+         @output {{ y: real[n,width]; }}\n@compose {{\na = attn_norm: norm(x);\n"
     );
-    text += &heads("query", &layer.query, model.heads, model.key_size);
-    text += &heads("key", &layer.key, model.groups, model.key_size);
-    text += &heads("value", &layer.value, model.groups, model.value_size);
-    let mut names = ["querys", "keys"];
+    text += &heads("query", "queries", &layer.query, model.heads, model.key_size);
+    text += &heads("key", "keys", &layer.key, model.groups, model.key_size);
+    text += &heads("value", "values", &layer.value, model.groups, model.value_size);
+    let mut names = ["queries", "keys"];
     if layer.has_head_norms {
-        text += "q = attn_q_norm: norm(querys);\nk = attn_k_norm: norm(keys);\n";
+        text += "q = attn_q_norm: norm(queries);\nk = attn_k_norm: norm(keys);\n";
         names = ["q", "k"];
     }
     let [query, key] = names;
-    let _ = write!(text, "mixed = attention: attention({query}, {key}, values, cosine, sine{last});\n");
-    let _ = write!(text, "attended = {};\nb = math.add(x, attended);\n", product(&layer.mixed, "mixed"));
-    let _ = write!(text, "c = ffn_norm: norm(b);\ngate = {};\n", product(&layer.gate, "c"));
-    let _ = write!(text, "up = {};\nactive = lm.swiglu(gate, up);\n", product(&layer.up, "c"));
-    let _ = write!(text, "fed = {};\ny = math.add(b, fed);\n}}\n}}\n\n", product(&layer.down, "active"));
-    text.replace("querys", "queries")
+    let _ = writeln!(text, "mixed = attention: attention({query}, {key}, values, cosine, sine{last});");
+    let _ = writeln!(text, "attended = {};\nb = math.add(x, attended);", product(&layer.mixed, "mixed"));
+    let _ = writeln!(text, "c = ffn_norm: norm(b);\ngate = {};", product(&layer.gate, "c"));
+    let _ = writeln!(text, "up = {};\nactive = lm.swiglu(gate, up);", product(&layer.up, "c"));
+    let _ = writeln!(text, "fed = {};\ny = math.add(b, fed);\n}}\n}}\n", product(&layer.down, "active"));
+    text
 }
 
 fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
