@@ -133,8 +133,8 @@ impl Builder<'_> {
                 );
             }
             let written = |tensor: ValueId| {
-                let later = self.formulas.get(at + 1..).unwrap_or_default();
-                later.iter().flat_map(|formula| &formula.targets).any(|target| target.output == tensor)
+                let later = self.formulas.iter().skip(at + 1);
+                later.flat_map(|formula| &formula.targets).any(|target| target.output == tensor)
             };
             if reads(formula).into_iter().any(written) {
                 return Err(self.refused(formula, "it reads a tensor that a later formula changes"));
@@ -168,9 +168,9 @@ impl Builder<'_> {
         self.contributions.entry(tensor).or_default().push(adjoint);
     }
 
-    /// The adjoint of a tensor: the sum of its contributions, which are taken; `None` if there are none.
+    /// The adjoint of a tensor: the sum of its contributions, which are removed; `None` without contributions.
     fn total(&mut self, tensor: ValueId) -> Result<Option<ValueId>, Refusal> {
-        let parts = self.contributions.remove(&tensor).unwrap_or_default();
+        let Some(parts) = self.contributions.remove(&tensor) else { return Ok(None) };
         if parts.len() < 2 {
             return Ok(parts.first().copied());
         }

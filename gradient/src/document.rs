@@ -5,7 +5,7 @@ use crate::accumulate::{Accumulated, Call, accumulate, tensors};
 use crate::flatten::{Graph, Tensor, TensorId, flatten};
 use crate::names::Names;
 use crate::operator::{constant, operator, type_text};
-use crate::refusal::{Refusal, request};
+use crate::refusal::{Refusal, internal, request};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::{ConstantData, Extent, Function, FunctionId, Model, TensorType, ValueId};
 use skript_frontend::source::SourceMap;
@@ -87,7 +87,7 @@ fn listed(names: &[&str]) -> String {
 /// The output to differentiate.
 fn output(graph: &Graph, of: Option<&str>) -> Result<(String, TensorId), Vec<Refusal>> {
     let names: Vec<&str> = graph.outputs.iter().map(|(name, _)| name.as_str()).collect();
-    let found = match (of, graph.outputs.as_slice()) {
+    let selected = match (of, graph.outputs.as_slice()) {
         (None, [single]) => Some(single),
         (None, _) => {
             let message = format!("the model has several outputs, {}: --of selects one", listed(&names));
@@ -95,9 +95,9 @@ fn output(graph: &Graph, of: Option<&str>) -> Result<(String, TensorId), Vec<Ref
         }
         (Some(of), outputs) => outputs.iter().find(|(name, _)| name == of),
     };
-    let Some((name, id)) = found else {
-        let message =
-            format!("the model has no output `{}`, only {}", of.unwrap_or_default(), listed(&names));
+    let Some((name, id)) = selected else {
+        let of = of.map_or_else(String::new, |of| format!(" `{of}`"));
+        let message = format!("the model has no output{of}, only {}", listed(&names));
         return Err(vec![request(message)]);
     };
     if !is_real(graph, *id) {
@@ -111,16 +111,16 @@ fn requested(graph: &Graph, names: &[String]) -> Result<Vec<TensorId>, Vec<Refus
     let variables = || graph.variables.iter().map(|(tensor, _)| *tensor);
     let known: Vec<TensorId> = graph.inputs.iter().copied().chain(variables()).collect();
     let name_of = |id: &TensorId| graph.tensors.get(*id).map_or("", |known| known.name.as_str());
-    let mut found: Vec<TensorId> = Vec::new();
+    let mut selected: Vec<TensorId> = Vec::new();
     let mut refusals = Vec::new();
     for name in names {
         if name == "variables" {
-            found.extend(variables().filter(|id| is_real(graph, *id)));
+            selected.extend(variables().filter(|id| is_real(graph, *id)));
             continue;
         }
         let flat = name.replace(['.', ':'], "_");
         match known.iter().find(|id| name_of(id) == flat) {
-            Some(id) if is_real(graph, *id) => found.push(*id),
+            Some(id) if is_real(graph, *id) => selected.push(*id),
             Some(_) => refusals.push(request(format!("`{name}` is not real, so it has no gradient"))),
             None => {
                 let all: Vec<&str> = known.iter().map(name_of).collect();
@@ -130,11 +130,13 @@ fn requested(graph: &Graph, names: &[String]) -> Result<Vec<TensorId>, Vec<Refus
         }
     }
     let mut seen = HashSet::new();
-    found.retain(|id| seen.insert(*id));
-    if found.is_empty() && refusals.is_empty() {
-        refusals.push(request("there is no real input or variable to differentiate by".to_owned()));
+    selected.retain(|id| seen.insert(*id));
+    if selected.is_empty() && refusals.is_empty() {
+        refusals.push(request(
+            "the model has only int and bool inputs and variables, which have no gradient".to_owned(),
+        ));
     }
-    if refusals.is_empty() { Ok(found) } else { Err(refusals) }
+    if refusals.is_empty() { Ok(selected) } else { Err(refusals) }
 }
 
 struct Document<'a> {
@@ -167,7 +169,7 @@ impl Document<'_> {
         self.declarations(&outputs, accumulated, &mut text);
         text.push_str("    @compose {\n");
         for call in &accumulated.calls {
-            let (name, results, arguments) = self.call(call, &adjoints, &sums);
+            let (name, results, arguments) = self.call(call, &adjoints, &sums)?;
             let _ = writeln!(text, "        {} = {name}({});", results.join(", "), arguments.join(", "));
         }
         for (name, source) in &outputs {
@@ -214,7 +216,7 @@ impl Document<'_> {
         for (at, shared) in accumulated.operators.iter().enumerate().filter(|(at, _)| called.contains(at)) {
             let Some(function) = self.model.function(shared.function) else { continue };
             let wrt = function.values.get(shared.wrt.0 as usize).and_then(|value| value.name.clone());
-            let wrt = wrt.unwrap_or_default();
+            let wrt = wrt.ok_or_else(|| internal("an input without a name"))?;
             let name = self.names.fresh(&format!("{}_grad_{wrt}", last(&function.name)));
             let comment = format!("The adjoint of {} by `{wrt}`.", self.origin(function));
             let inputs: Vec<ValueId> = shared.adjoint.inputs.iter().map(|(value, _)| *value).collect();
@@ -256,7 +258,7 @@ impl Document<'_> {
         match self.sources.get(span.file).filter(|_| !span.file.is_library()) {
             Some(file) => {
                 let (line, _) = file.line_column(span.start);
-                let path = file.path.file_name().unwrap_or_default().to_string_lossy();
+                let path = file.path.file_name().unwrap_or(file.path.as_os_str()).to_string_lossy();
                 format!("`{}` ({path}:{line})", function.name)
             }
             None => format!("`{}`", function.name),
@@ -274,13 +276,10 @@ impl Document<'_> {
         let mut taken: HashSet<TensorId> = HashSet::new();
         let computed: HashSet<TensorId> =
             accumulated.calls.iter().flat_map(|call| tensors(self.graph, call).0).collect();
-        let gradients = wrt.iter().zip(&accumulated.gradients).map(|(wrt, gradient)| {
-            (
-                self.graph.tensors.get(*wrt).map(|t| format!("{}_grad", t.name)).unwrap_or_default(),
-                *wrt,
-                *gradient,
-            )
-        });
+        let gradients = wrt
+            .iter()
+            .zip(&accumulated.gradients)
+            .map(|(wrt, gradient)| (format!("{}_grad", self.name(*wrt)), *wrt, *gradient));
         let wanted: Vec<(String, TensorId, Option<TensorId>)> =
             [(of.0.to_owned(), of.1, Some(of.1))].into_iter().chain(gradients).collect();
         for (name, like, id) in wanted {
@@ -314,7 +313,7 @@ impl Document<'_> {
     }
 
     fn name(&self, id: TensorId) -> String {
-        self.graph.tensors.get(id).map(|known| known.name.clone()).unwrap_or_default()
+        self.graph.tensors.get(id).map_or_else(|| format!("t{id}"), |known| known.name.clone())
     }
 
     /// The text of an argument: a name, or a literal.
@@ -348,10 +347,10 @@ impl Document<'_> {
             .collect();
         let type_of = |source: &str| {
             let known = self.graph.tensors.iter().find(|known| known.name == source);
-            known.and_then(|known| type_text(&known.tensor)).unwrap_or_default()
+            known.and_then(|known| type_text(&known.tensor))
         };
-        let outputs: Vec<String> =
-            outputs.iter().map(|(name, source)| format!("{name}: {}", type_of(source))).collect();
+        let output = |(name, source): &(String, String)| Some(format!("{name}: {}", type_of(source)?));
+        let outputs: Vec<String> = outputs.iter().filter_map(output).collect();
         let blocks =
             [("input", inputs), ("variable", variables), ("constant", constants), ("output", outputs)];
         for (block, items) in blocks.into_iter().filter(|(_, items)| !items.is_empty()) {
@@ -369,7 +368,7 @@ impl Document<'_> {
         call: &Call,
         adjoints: &HashMap<usize, String>,
         sums: &HashMap<usize, String>,
-    ) -> (String, Vec<String>, Vec<String>) {
+    ) -> Result<(String, Vec<String>, Vec<String>), Refusal> {
         let (results, arguments) = tensors(self.graph, call);
         let operator = match call {
             Call::Forward(at) => {
@@ -380,7 +379,8 @@ impl Document<'_> {
         };
         let results = results.iter().map(|id| self.name(*id)).collect();
         let arguments = arguments.iter().map(|id| self.argument(*id)).collect();
-        (operator.unwrap_or_default(), results, arguments)
+        let operator = operator.ok_or_else(|| internal("a call without an operator"))?;
+        Ok((operator, results, arguments))
     }
 }
 

@@ -71,7 +71,7 @@ fn multiple(number: Expr, factor: i64) -> Expr {
 
 /// An extent as an int; composition bounds the elements of tensors far below.
 pub fn signed(extent: u64) -> i64 {
-    i64::try_from(extent).unwrap_or(i64::MAX)
+    extent.min(i64::MAX.cast_unsigned()).cast_signed()
 }
 
 /// The indices that are the subscripts of a target, if these are distinct indices and literals.

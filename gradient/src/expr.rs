@@ -51,7 +51,7 @@ pub fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     }
 }
 
-/// The conjunction of conditions; `None` if there are none.
+/// The conjunction of conditions; `None` without conditions.
 pub fn all(conditions: impl IntoIterator<Item = Expr>) -> Option<Expr> {
     let and = |a: Expr, b: Expr| if a == b { a } else { apply(ScalarOp::And, vec![a, b]) };
     conditions.into_iter().reduce(and)
@@ -89,7 +89,9 @@ fn folded(op: ScalarOp, operands: &[Expr]) -> Option<Expr> {
     Some(match (op, number(a), b.and_then(number)) {
         (ScalarOp::Add, Some(0.0), _) => b?.clone(),
         (ScalarOp::Add | ScalarOp::Sub, _, Some(0.0)) => a.clone(),
-        (ScalarOp::Add, _, _) if Some(a) == b && a.kind == ScalarKind::Real => apply(ScalarOp::Mul, vec![real(2.0), a.clone()]),
+        (ScalarOp::Add, _, _) if Some(a) == b && a.kind == ScalarKind::Real => {
+            apply(ScalarOp::Mul, vec![real(2.0), a.clone()])
+        }
         (ScalarOp::Sub, Some(0.0), _) => negated(b?),
         (ScalarOp::Mul, Some(0.0), _) | (ScalarOp::Mul, _, Some(0.0)) => real(0.0),
         (ScalarOp::Mul, Some(1.0), _) => b?.clone(),

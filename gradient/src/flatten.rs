@@ -113,7 +113,7 @@ impl Flattening<'_> {
         for port in &entry.outputs {
             for (at, value) in port.tensors.values().iter().enumerate() {
                 let name = match port.tensors {
-                    PortTensors::Pack(_) => format!("{}_{at}", port.name),
+                    PortTensors::Pack(_) => format!("{}_{}", port.name, at + 1),
                     _ => port.name.clone(),
                 };
                 if let Some(tensor) = environment.get(value) {
@@ -238,8 +238,7 @@ impl Flattening<'_> {
         };
         let start = |carried: &ValueId| environment.get(carried).copied();
         let mut carried: Vec<Option<TensorId>> = looping.carried.iter().map(|c| start(&c.init)).collect();
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        for step in 0..count {
+        for (step, number) in (0_usize..).zip(0_i64..).zip(0..count).map(|(step, _)| step) {
             for (declared, tensor) in looping.carried.iter().zip(&carried) {
                 environment.extend(tensor.map(|tensor| (declared.inner, tensor)));
             }
@@ -248,10 +247,9 @@ impl Flattening<'_> {
                 environment.extend(tensor.map(|tensor| (*item, tensor)));
             }
             if let Some(index) = looping.index {
-                let number = Scalar::Int(i64::try_from(step).unwrap_or(i64::MAX));
                 let tensor_type = TensorType { kind: ScalarKind::Int, shape: Vec::new() };
                 let tensor = self.tensor("step", tensor_type);
-                self.graph.constants.push((tensor, ConstantData::Splat(number)));
+                self.graph.constants.push((tensor, ConstantData::Splat(Scalar::Int(number))));
                 environment.insert(index, tensor);
             }
             self.block(function, &looping.body, environment, prefix);

@@ -2,7 +2,7 @@
 //! Writes an operator: ports, constants and formulas of a function, with static extents.
 
 use crate::names::Names;
-use crate::refusal::{Refusal, refused};
+use crate::refusal::{Refusal, internal, refused};
 use crate::text::{Vocabulary, brackets, literal, text};
 use skript_frontend::model::{
     Accumulation, Body, ConstantData, Formula, Function, Init, Node, Target, TensorType, ValueId,
@@ -45,7 +45,7 @@ pub fn operator(
             let _ = writeln!(operator, "    @{block} {{");
             for value in values {
                 let _ =
-                    writeln!(operator, "        {}: {};", writer.tensor(*value), writer.type_text(*value)?);
+                    writeln!(operator, "        {}: {};", writer.tensor(*value)?, writer.type_text(*value)?);
             }
             operator.push_str("    }\n");
         }
@@ -61,7 +61,7 @@ pub fn operator(
     if !constants.is_empty() {
         operator.push_str("    @constant {\n");
         for (value, data) in &function.constants {
-            let (name, tensor) = (writer.tensor(*value), writer.type_text(*value)?);
+            let (name, tensor) = (writer.tensor(*value)?, writer.type_text(*value)?);
             let _ = writeln!(operator, "        {name}: {tensor} = {};", constant(data));
         }
         operator.push_str("    }\n");
@@ -175,8 +175,10 @@ impl<'a> Writer<'a> {
 
     /// `y[i0, i1] = value` for all elements.
     fn start(&self, target: &Target, text: &mut String) -> Result<(), Refusal> {
-        let shape = self.tensor_type(target.output)?.fixed_shape().unwrap_or_default();
-        let Init::Fill(value) = target.init else { return Ok(()) };
+        let (Some(shape), Init::Fill(value)) = (self.tensor_type(target.output)?.fixed_shape(), target.init)
+        else {
+            return Err(internal("start values without a shape"));
+        };
         let mut names = self.names.clone();
         let indices: Vec<String> = shape.iter().map(|_| names.fresh("i")).collect();
         let bounds = indices.iter().zip(&shape).map(|(name, extent)| format!(", {name} < {extent}"));
@@ -184,7 +186,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(
             text,
             "        {}[{}{comma}] = {}{};",
-            self.tensor(target.output),
+            self.tensor(target.output)?,
             indices.join(", "),
             literal(value),
             bounds.collect::<String>()
@@ -209,14 +211,14 @@ impl<'a> Writer<'a> {
         out.push_str("        ");
         for (at, local) in single.locals.iter().enumerate() {
             let value = text(&local.value, self)?;
-            let _ = write!(out, "{} = {value},\n        ", self.local(at));
+            let _ = write!(out, "{} = {value},\n        ", self.local(at)?);
         }
         let subscripts = brackets(&target.subscripts, self)?;
         let value = text(&target.value, self)?;
-        let _ = write!(out, "{}{subscripts} {} {value}", self.tensor(target.output), sign(kind));
+        let _ = write!(out, "{}{subscripts} {} {value}", self.tensor(target.output)?, sign(kind));
         for (at, index) in single.indices.iter().enumerate() {
             let extent = index.extent.fixed().ok_or_else(|| self.unwritable("it has dynamic extents"))?;
-            let _ = write!(out, ", {} < {extent}", self.index(at));
+            let _ = write!(out, ", {} < {extent}", self.index(at)?);
         }
         if let Some(predicate) = &single.predicate {
             let _ = write!(out, " | {}", text(predicate, self)?);
@@ -240,16 +242,16 @@ fn sign(kind: Accumulation) -> &'static str {
 }
 
 impl Vocabulary for Writer<'_> {
-    fn tensor(&self, tensor: ValueId) -> String {
-        self.tensors.get(&tensor).cloned().unwrap_or_default()
+    fn tensor(&self, tensor: ValueId) -> Result<String, Refusal> {
+        self.tensors.get(&tensor).cloned().ok_or_else(|| internal("a tensor without a name"))
     }
 
-    fn index(&self, at: usize) -> String {
-        self.indices.get(at).cloned().unwrap_or_default()
+    fn index(&self, at: usize) -> Result<String, Refusal> {
+        self.indices.get(at).cloned().ok_or_else(|| internal("an index without a name"))
     }
 
-    fn local(&self, at: usize) -> String {
-        self.locals.get(at).cloned().unwrap_or_default()
+    fn local(&self, at: usize) -> Result<String, Refusal> {
+        self.locals.get(at).cloned().ok_or_else(|| internal("a local value without a name"))
     }
 
     fn table(&mut self, items: &[Scalar]) -> String {

@@ -27,7 +27,7 @@ struct Term {
 type Shift = Vec<Term>;
 
 impl Builder<'_> {
-    /// The adjoint of a recurrence by itself, by what it reads, and by its start values.
+    /// The adjoint of a recurrence by its earlier elements, by other tensors, and by its start values.
     pub fn recurrence(&mut self, formula: &Formula, target: &Target, total: ValueId) -> Result<(), Refusal> {
         let Some(written) = self.shifts(formula, target) else {
             let reason = "a recurrence is supported if each step writes one element, at a fixed distance from the elements \

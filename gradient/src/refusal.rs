@@ -2,7 +2,7 @@
 //! Reasons why a model cannot be differentiated.
 
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::GRADIENT;
+use skript_frontend::diagnostics::codes::{GRADIENT, INTERNAL};
 use skript_frontend::model::Function;
 use skript_frontend::source::Span;
 
@@ -13,6 +13,14 @@ pub type Refusal = Box<Diagnostic>;
 pub fn refused(function: &Function, span: Span, reason: &str) -> Refusal {
     let message = format!("`{}` cannot be differentiated: {reason}", function.name);
     Box::new(Diagnostic::error(&GRADIENT, span, message))
+}
+
+/// The refusal for a defect of this crate.
+pub fn internal(what: &str) -> Refusal {
+    Box::new(Diagnostic::without_location(
+        &INTERNAL,
+        format!("the gradient has {what}; please report this model"),
+    ))
 }
 
 /// The refusal of a request, such as an unknown name.

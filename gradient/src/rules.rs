@@ -66,7 +66,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// For each element, the number of the step that determines it: the last one, or the first with the best value; -1 if it is none.
+    /// For each element, the number of the step that determines it: the last one, or the first with the best value; -1 without such a step.
     fn selected(
         &mut self,
         formula: &Formula,

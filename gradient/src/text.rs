@@ -8,11 +8,11 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 /// The names of the parts of a formula.
 pub trait Vocabulary {
     /// The name of a tensor.
-    fn tensor(&self, tensor: ValueId) -> String;
+    fn tensor(&self, tensor: ValueId) -> Result<String, Refusal>;
     /// The name of an index.
-    fn index(&self, at: usize) -> String;
+    fn index(&self, at: usize) -> Result<String, Refusal>;
     /// The name of a local.
-    fn local(&self, at: usize) -> String;
+    fn local(&self, at: usize) -> Result<String, Refusal>;
     /// The name of a table of constants.
     fn table(&mut self, items: &[Scalar]) -> String;
     /// The refusal of an expression that the language cannot write.
@@ -63,11 +63,11 @@ fn written(expr: &Expr, names: &mut dyn Vocabulary) -> Result<Written, Refusal> 
             let text = literal(*value);
             (if text.starts_with('-') { UNARY } else { ATOM }, text)
         }
-        Node::Index(at) => (ATOM, names.index(*at)),
-        Node::Local(at) => (ATOM, names.local(*at)),
+        Node::Index(at) => (ATOM, names.index(*at)?),
+        Node::Local(at) => (ATOM, names.local(*at)?),
         Node::Extent(_) => return Err(names.unwritable("it has dynamic extents")),
         Node::Access { tensor, subscripts } => {
-            (ATOM, format!("{}{}", names.tensor(*tensor), brackets(subscripts, names)?))
+            (ATOM, format!("{}{}", names.tensor(*tensor)?, brackets(subscripts, names)?))
         }
         Node::Table { items, index } => {
             let table = names.table(items);
@@ -103,8 +103,8 @@ fn selection(
 
 /// The text, in parentheses if it binds less tightly than `level`.
 fn within(level: u8, expr: &Expr, names: &mut dyn Vocabulary) -> Result<String, Refusal> {
-    let (own, text) = written(expr, names)?;
-    Ok(if own < level { format!("({text})") } else { text })
+    let (precedence, text) = written(expr, names)?;
+    Ok(if precedence < level { format!("({text})") } else { text })
 }
 
 fn infix(level: u8, sign: &str, a: &Expr, b: &Expr, names: &mut dyn Vocabulary) -> Result<String, Refusal> {

@@ -4,6 +4,7 @@
 use pyo3::prelude::*;
 
 use crate::model::Model;
+use crate::options;
 use crate::problems::exception;
 
 /// Differentiates an output of a model. Returns a Model with the same inputs, whose outputs are the output and one gradient NAME_grad
@@ -32,8 +33,8 @@ use crate::problems::exception;
 pub fn grad(
     py: Python<'_>,
     model: &Bound<'_, Model>,
-    wrt: Vec<String>,
-    of: Option<String>,
+    #[pyo3(from_py_with = options::wrt)] wrt: Vec<String>,
+    #[pyo3(from_py_with = options::of)] of: Option<String>,
 ) -> PyResult<Model> {
     let model = model.get();
     let whole = model.whole(py)?;

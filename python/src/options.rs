@@ -17,6 +17,8 @@ options! {
     int: Option<String> = "'i8', 'i16', 'i32' or 'i64'";
     given: Vec<String> = "a list of names of inputs";
     absent: Vec<String> = "a list of names of inputs";
+    wrt: Vec<String> = "a list of names of inputs and variables";
+    of: Option<String> = "the name of an output";
     quantize: Option<String> = "'simulate' or 'integer'";
     cache: bool = "True or False";
     specialize: bool = "True or False";

@@ -67,8 +67,8 @@ impl Model {
     pub fn gradient_or_reasons(&self, of: Option<&str>, wrt: &[&str]) -> Result<Gradient, Vec<Diagnostic>> {
         let wrt = wrt.iter().map(|name| (*name).to_owned()).collect();
         let request = skript_gradient::Request { of: of.map(str::to_owned), wrt };
-        let found = skript_gradient::gradient(self.ir(), self.sources(), &request)?;
-        Ok(Gradient { text: formatted(&found.text), variables: found.variables, seed: found.seed })
+        let written = skript_gradient::gradient(self.ir(), self.sources(), &request)?;
+        Ok(Gradient { text: formatted(&written.text), variables: written.variables, seed: written.seed })
     }
 }
 

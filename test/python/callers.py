@@ -334,7 +334,7 @@ graph G {
     @compose { y = product(x, w); }
 }"""
         w = numpy.array([3.0, 5.0])
-        gradient = skript.grad(skript.from_text(text, real="f64", weights={"main.G.w": w}), ["x", "variables"])
+        gradient = skript.grad(skript.from_text(text, real="f64", weights={"text.G.w": w}), ["x", "variables"])
         y, x_grad, w_grad = gradient(numpy.array([1.0, 2.0]))
         self.assertEqual((float(y), x_grad.tolist(), w_grad.tolist()), (13.0, [3.0, 5.0], [1.0, 2.0]))
         self.assertEqual(w_grad.dtype, numpy.float64)

@@ -119,7 +119,7 @@ pub struct ModelArguments {
     /// imported model]
     #[arg(long, value_enum, value_name = "TYPE")]
     pub real: Option<RealName>,
-    /// Element type of `int` tensors; formulas are computed in 64 bits
+    /// Element type of `int` tensors; formulas compute 64-bit ints
     #[arg(long, value_enum, value_name = "TYPE", default_value = "i64")]
     pub int: IntName,
     /// Value of a graph attribute, as JSON

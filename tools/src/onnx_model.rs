@@ -78,7 +78,7 @@ pub fn write(imported: &Imported, folder: &Path, format: WeightsFormat) -> Resul
     write_arrays(arrays, folder, format)
 }
 
-/// Writes arrays of weights into a model folder; no file if there are none.
+/// Writes arrays of weights into a model folder; no file without arrays.
 ///
 /// # Errors
 /// A file cannot be written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The operators of examples/operators, in graphs over small inputs.
 
 macro_rules! example {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operators with one formula of each kind, as models over random inputs.
 
 /// Name, inputs, output and formulas of an operator.

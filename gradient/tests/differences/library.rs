@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The examples in the comments of the library, as models: literals with a point become inputs.
 
 use crate::model::Random;
@@ -139,7 +140,7 @@ fn flattened(literal: &Literal, leaves: &mut Vec<Literal>) -> Option<Vec<u64>> {
             for item in items {
                 inner = Some(flattened(item, leaves)?);
             }
-            shape.extend(inner.unwrap_or_default());
+            shape.extend(inner.into_iter().flatten());
             Some(shape)
         }
         Literal::Pack(_) => None,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Models, their gradients, and central differences, in f64 by the evaluator.
 
 use skript_frontend::check::check_program;
@@ -104,15 +105,16 @@ pub fn compare(document: &Composed, values: &[Tensor], random: &mut Random) -> R
     for (at, output) in outputs.iter().enumerate() {
         let port = &entry.outputs[at];
         let request = Request { of: Some(port.name.clone()), wrt: names.clone() };
-        let found = gradient(model, &document.sources, &request);
-        let found = found.map_err(|reasons| reasons[0].message.clone())?;
-        let derived = composed(&found.text).map_err(|e| format!("invalid document: {e}\n{}", found.text))?;
-        let weights: Vec<f64> = match found.seed {
+        let derived = gradient(model, &document.sources, &request);
+        let written = derived.map_err(|reasons| reasons[0].message.clone())?;
+        let derived =
+            composed(&written.text).map_err(|e| format!("invalid document: {e}\n{}", written.text))?;
+        let weights: Vec<f64> = match written.seed {
             Some(_) => reals(output).iter().map(|_| random.unit() + 0.5).collect(),
             None => vec![1.0],
         };
         let mut passed = values.to_vec();
-        if found.seed.is_some() {
+        if written.seed.is_some() {
             let inputs = passed.len() - model.variables.len();
             passed.insert(inputs, tensor(output.shape(), &weights));
         }
@@ -127,7 +129,7 @@ pub fn compare(document: &Composed, values: &[Tensor], random: &mut Random) -> R
             let largest = expected.iter().fold(1e-2_f64, |most, x| most.max(x.abs()));
             for (n, (a, b)) in computed.iter().zip(&expected).enumerate() {
                 if (a - b).abs().is_nan() || (a - b).abs() > 1e-6 * largest {
-                    let text = &found.text;
+                    let text = &written.text;
                     return Err(format!("{}/{name}[{n}]: {a}, expected {b}\n{text}", port.name));
                 }
             }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Small networks of operators of the library.
 
 /// A multilayer perceptron with the cross-entropy of a softmax.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Random formulas: windows, reductions, conditions and scalar functions, which are smooth where they are computed.
 
 use crate::model::Random;

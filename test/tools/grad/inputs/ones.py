@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the input x of `dense.sknd`: a row of ones and a row of zeros."""
 import sys
 
