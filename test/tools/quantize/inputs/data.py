@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a model folder and files of data: data.py FOLDER"""
 import pathlib
 import shutil

@@ -25,19 +25,19 @@ impl Accuracy {
             Some(Scalar::Bool(value)) => f64::from(u8::from(value)),
             None => f64::NAN,
         };
-        let width = classes(expected).unwrap_or(usize::MAX);
+        let width = classes(expected);
         let (mut best, mut best_found) = ((f64::NEG_INFINITY, 0), (f64::NEG_INFINITY, 0));
         for at in 0..expected.volume() {
             let (expected, found) = (number(expected, at), number(found, at));
             self.add_element(expected, found);
-            let column = at % width;
+            let column = width.map_or(at, |width| at % width);
             if expected > best.0 {
                 best = (expected, column);
             }
             if found > best_found.0 {
                 best_found = (found, column);
             }
-            if column + 1 == width {
+            if width == Some(column + 1) {
                 self.rows += 1;
                 self.agreeing += usize::from(best.1 == best_found.1);
                 (best, best_found) = ((f64::NEG_INFINITY, 0), (f64::NEG_INFINITY, 0));

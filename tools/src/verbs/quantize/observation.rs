@@ -157,7 +157,7 @@ pub fn magnitudes(tensor: &Tensor, channel: Option<usize>) -> Vec<f64> {
 
 /// The extent of a dimension, and the number of elements from one of its indices to the next.
 pub fn channel_layout(shape: &[u64], dimension: usize) -> (usize, usize) {
-    let extent = |extent: &u64| usize::try_from(*extent).unwrap_or(usize::MAX).max(1);
+    let extent = |extent: &u64| usize::try_from(*extent).map_or(1, |extent| extent.max(1));
     let inner = shape.iter().skip(dimension + 1).map(extent).product();
     (shape.get(dimension).map_or(1, extent), inner)
 }

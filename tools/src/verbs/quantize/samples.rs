@@ -222,7 +222,7 @@ fn batch(arrays: &Arrays, wanted: &[Wanted]) -> Result<Batch, Vec<Diagnostic>> {
         let array = arrays.named.iter().find(|(name, _)| *name == wanted.port.name);
         let stacked = match array {
             Some((_, array)) => wanted.stacked(array),
-            None => Err(format!("there is no array for input `{}`", wanted.shown)),
+            None => Err(format!("input `{}` has no array", wanted.shown)),
         };
         match stacked {
             Ok((count, stacked)) => {
