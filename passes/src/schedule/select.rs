@@ -242,7 +242,8 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
             });
             let close = |o: &Address| (0..=CLOSEST).contains(&o.strides[gathered]);
             let is_close = nest.inputs().iter().all(close);
-            (extent(&gathered) >= lanes / 2 && (shared && is_static || is_close)).then_some((LaneMode::Output, gathered))
+            (extent(&gathered) >= lanes / 2 && (shared && is_static || is_close))
+                .then_some((LaneMode::Output, gathered))
         }
     }
 }
