@@ -44,7 +44,7 @@ const MAX_EXPONENT: i64 = 62;
 
 struct Fold<'n, 'c, 'a> {
     nest: &'n LoopNest<'c, 'a>,
-    /// The intervals of indices and 64-bit integers, as far as they are known.
+    /// The known intervals of indices and 64-bit integers.
     intervals: HashMap<ValueKey, Interval>,
     /// The exponents of powers of two.
     exponents: HashMap<ValueKey, Value<'c, 'a>>,
