@@ -40,6 +40,7 @@ fn codes(root: &Path) -> io::Result<String> {
     const FOLDER: &str = "src/diagnostics/codes";
     println!("cargo:rerun-if-changed={FOLDER}");
     let (mut code, mut all) = (String::new(), String::new());
+    let mut last = String::new();
     for name in names(&root.join(FOLDER), "md")? {
         let text = fs::read_to_string(root.join(FOLDER).join(format!("{name}.md")))?;
         let parts = parts(&text).filter(|(id, ..)| name.starts_with(&format!("{}_", id.to_lowercase())));
@@ -48,6 +49,10 @@ fn codes(root: &Path) -> io::Result<String> {
                 "expected `# ID: title` with the id of the file's name, an explanation and `## Tests`";
             return Err(io::Error::other(format!("{FOLDER}/{name}.md: {message}")));
         };
+        if id == last {
+            return Err(io::Error::other(format!("{FOLDER}/{name}.md: another file has the id {id}")));
+        }
+        last = id.to_owned();
         let constant = name.split_at(id.len() + 1).1.to_uppercase();
         let _ = writeln!(
             code,

@@ -25,7 +25,7 @@ use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 pub(super) fn tensors(context: &mut Context, builder: &mut Builder, expr: &ast::Expr) -> Composed<Value> {
     let value = context.value(builder, expr)?;
     let is_computed = |atom: &Atom| matches!(atom, Atom::Item(_) | Atom::DynamicPack(_));
-    if !value.any(is_computed) {
+    if !value.any_of_kind(is_computed) {
         return Ok(value);
     }
     let mut atoms = Vec::with_capacity(value.atoms().len());

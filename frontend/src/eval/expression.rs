@@ -368,7 +368,7 @@ impl<'a> Evaluator<'a> {
     ) -> EvalResult<Value> {
         // The length of an unused branch must still agree, if it has one.
         for taken in [true, false] {
-            if !conditions.is_empty() && !conditions.any(|item| *item != Atom::Bool(taken)) {
+            if !conditions.is_empty() && conditions.iter().all(|item| item == Atom::Bool(taken)) {
                 let value = self.branch(branches, taken)?;
                 return spread(self, value, conditions.len(), span);
             }

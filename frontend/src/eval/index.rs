@@ -246,7 +246,7 @@ impl Evaluator<'_> {
     pub(crate) fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
         let variable = index.to_expr().and_then(|index| free_index(&index));
         let keeps_order = self.formula.as_ref().is_some_and(|f| f.keeps_order);
-        let tensors = || pack.any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)));
+        let tensors = || pack.any_of_kind(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)));
         if let Some(variable) = variable.filter(|_| !keeps_order && tensors()) {
             return Err(Stop::Unroll(variable));
         }
@@ -254,7 +254,7 @@ impl Evaluator<'_> {
         let Some(index) = &item_position(self, index, &length, span) else {
             return stop(&UNEXPECTED_VALUE, span, "an index must be an int");
         };
-        if let Some(uniform) = pack.uniform() {
+        if let Some(uniform) = pack.identical() {
             return Ok(uniform);
         }
         if let (true, Some(variable), Some(formula)) = (pack.is_empty(), variable, &self.formula)

@@ -54,7 +54,7 @@ impl PartialEq for Pack {
 impl fmt::Debug for Pack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = self.len();
-        match (self.uniform(), self.progression()) {
+        match (self.identical(), self.progression()) {
             (Some(item), _) => write!(f, "{item:?}..({length})")?,
             (None, Some((first, step))) => write!(f, "{first}:..({length}):{step}")?,
             (None, None) => f.debug_list().entries(self.iter()).finish()?,
@@ -120,12 +120,12 @@ impl Pack {
         })
     }
 
-    /// Whether an item has a property; items of a range and of a repetition share it.
-    pub(crate) fn any(&self, has: impl Fn(&Atom) -> bool) -> bool {
+    /// Whether an item is of a kind, which all items of a range or of a repetition share.
+    pub(crate) fn any_of_kind(&self, is_of_kind: impl Fn(&Atom) -> bool) -> bool {
         match &self.items {
-            Items::Listed(items) => items.iter().any(has),
-            Items::Range { first, .. } => has(&Atom::Int(*first)),
-            Items::Repeated(item, length) => *length > 0 && has(item),
+            Items::Listed(items) => items.iter().any(is_of_kind),
+            Items::Range { first, .. } => is_of_kind(&Atom::Int(*first)),
+            Items::Repeated(item, length) => *length > 0 && is_of_kind(item),
         }
     }
 
@@ -141,6 +141,15 @@ impl Pack {
     pub(crate) fn uniform(&self) -> Option<Atom> {
         let shared = self.repeated_item().cloned();
         shared.or_else(|| self.get(0).filter(|first| self.iter().all(|item| item == *first)))
+    }
+
+    /// The item that all items are identical to. 0 and −0 are equal, but not identical.
+    pub(crate) fn identical(&self) -> Option<Atom> {
+        let text = |item: &Atom| format!("{item:?}");
+        self.uniform().filter(|first| match &self.items {
+            Items::Listed(items) => items.iter().all(|item| text(item) == text(first)),
+            Items::Range { .. } | Items::Repeated(..) => true,
+        })
     }
 
     /// The first item and the difference of neighbours of at least two ints in arithmetic sequence.
@@ -240,6 +249,9 @@ mod tests {
     fn s2_4_uniform_values() {
         assert_eq!(Pack::from_iter([Atom::Int(6), Atom::Int(6)]).uniform(), Some(Atom::Int(6)));
         assert_eq!(Pack::range(1, 1, 2).uniform(), None);
+        let zeros = Pack::from_iter([Atom::Real(0.0), Atom::Real(-0.0)]);
+        assert_eq!(zeros.identical(), None);
+        assert_ne!(format!("{zeros:?}"), format!("{:?}", Pack::repeated(Atom::Real(0.0), 2)));
         assert_eq!(Pack::from_iter([]).uniform(), None);
         assert_eq!(Pack::repeated(Atom::Int(5), 0).uniform(), Some(Atom::Int(5)));
     }

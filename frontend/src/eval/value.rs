@@ -114,17 +114,17 @@ impl Value {
         })
     }
 
-    /// Whether an item has a property that items of a range share.
-    pub(crate) fn any(&self, has: impl Fn(&Atom) -> bool) -> bool {
+    /// Whether an item is of a kind, as [`Pack::any_of_kind`].
+    pub(crate) fn any_of_kind(&self, is_of_kind: impl Fn(&Atom) -> bool) -> bool {
         match self {
             Value::Null => false,
-            Value::Atom(atom) => has(atom),
-            Value::Pack(pack) => pack.any(has),
+            Value::Atom(atom) => is_of_kind(atom),
+            Value::Pack(pack) => pack.any_of_kind(is_of_kind),
         }
     }
 
     pub(crate) fn is_poisoned(&self) -> bool {
-        self.any(|a| matches!(a, Atom::Poison))
+        self.any_of_kind(|a| matches!(a, Atom::Poison))
     }
 
     /// The number of items of a pack of scalars.
@@ -137,7 +137,7 @@ impl Value {
     }
 
     pub(crate) fn has_tensor(&self) -> bool {
-        self.any(|a| matches!(a, Atom::Tensor(_)))
+        self.any_of_kind(|a| matches!(a, Atom::Tensor(_)))
     }
 
     /// The value as stored in an instance; run-time values are unknown.

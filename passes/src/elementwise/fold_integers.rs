@@ -147,7 +147,8 @@ impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
         divisor: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Option<Value<'c, 'a>> {
-        let exponent = *self.exponents.get(&ValueKey::of(without_index_casts(divisor)))?;
+        let power = Some(without_index_casts(divisor)).filter(|_| is_wide(dividend))?;
+        let exponent = *self.exponents.get(&ValueKey::of(power))?;
         let is_same = exponent.r#type() == dividend.r#type();
         Some(if is_same { exponent } else { at.index_cast(exponent, dividend.r#type()) })
     }

@@ -13,7 +13,7 @@ use crate::ir::{self, attributes, mutation, ops, regions, types};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
-use skript_dialect::{Pass, PassError};
+use skript_dialect::{Pass, PassError, op};
 
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-raise-accumulations",
@@ -37,6 +37,8 @@ struct Accumulation<'c, 'a> {
     end: OperationRef<'c, 'a>,
     kind: &'static str,
     other: Other<'c, 'a>,
+    /// The operations that combine the values and read the current element. They are erased if nothing else uses them.
+    joins: Vec<OperationRef<'c, 'a>>,
 }
 
 /// The other value.
@@ -62,11 +64,9 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         {
             return None;
         }
-        let (kind, other) = match users_of_destination(body)?[..] {
-            [] => (
-                if is_flag(value, 1) { "any" } else { is_flag(value, 0).then_some("all")? },
-                Other::Value(value),
-            ),
+        let (kind, other, joins) = match users_of_destination(body)?[..] {
+            [] if is_flag(value, 1) => ("any", Other::Value(value), Vec::new()),
+            [] => ("all", Other::Value(Some(value).filter(|value| is_flag(*value, 0))?), Vec::new()),
             [access] => {
                 let access = Access::cast(access).filter(|access| same(&access.subscripts(), &subscripts))?;
                 let current = Value::from(access.op().result(0).ok()?);
@@ -76,11 +76,12 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
                 if Value::from(join.result(0).ok()?) != value {
                     return None;
                 }
-                combined(join, current)?
+                let (kind, other) = combined(join, current)?;
+                (kind, other, vec![join, access.op()])
             }
             _ => return None,
         };
-        Some(Accumulation { formula: op, end, kind, other })
+        Some(Accumulation { formula: op, end, kind, other, joins })
     }
 
     fn convert(self, kind: melior::ir::Attribute<'c>) -> Result<(), PassError> {
@@ -92,7 +93,11 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
                 for (result, value) in conditional.results().zip(values) {
                     ir::replace_uses(result.into(), value);
                 }
-                ir::erase(conditional);
+            }
+        }
+        for op in self.joins {
+            if op.results().all(|result| !op::is_used(result)) {
+                ir::erase(op);
             }
         }
         mutation::set(self.formula, "kind", kind);

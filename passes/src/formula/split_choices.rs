@@ -46,8 +46,8 @@ const MAX_PARTS: usize = 8;
 fn parts(nest: &Nest) -> Option<Vec<(Vec<i64>, Vec<i64>)>> {
     let extents = nest.static_extents()?;
     let is_cut: Vec<bool> = (0..extents.len()).map(|index| cuts(nest, index)).collect();
-    let reduces = is_cut.contains(&false) && nest.kind != Accumulation::Assign;
-    if !reduces || nest.reads_destination() || extents.contains(&0) {
+    let accumulates = !matches!(nest.kind, Accumulation::Assign | Accumulation::Replace);
+    if !is_cut.contains(&false) || !accumulates || nest.reads_destination() || extents.contains(&0) {
         return None;
     }
 
@@ -76,17 +76,22 @@ fn starts(nest: &Nest, extents: &[i64], is_cut: &[bool]) -> Option<Vec<BTreeSet<
         let Some((difference, holds)) = comparison(nest, term) else {
             continue;
         };
-        let [index] = difference.indices()[..] else {
+        let terms = difference.as_linear();
+        let Some([(index, factor)]) = terms.as_deref() else {
             continue;
         };
-        if is_cut[index] {
+        if is_cut[*index] {
             let mut point = vec![0; extents.len()];
             let mut is_true = |i| {
-                point[index] = i;
+                point[*index] = i;
                 difference.evaluate(&point).map(holds)
             };
-            let changes = (1..extents[index]).filter(|i| is_true(*i) != is_true(*i - 1));
-            starts[index].extend(changes.take(MAX_PARTS));
+            // The result changes where the difference is zero, or after it.
+            let zero = difference.evaluate(&vec![0; extents.len()])?.checked_neg()?.div_euclid(*factor);
+            let near = zero.saturating_sub(1)..=zero.saturating_add(2);
+            let last = extents[*index] - 1;
+            let changes = near.filter(|i| (1..=last).contains(i) && is_true(*i) != is_true(*i - 1));
+            starts[*index].extend(changes);
         }
         if starts.iter().map(BTreeSet::len).product::<usize>() > MAX_PARTS {
             return None;

@@ -5,11 +5,12 @@ use crate::ir::effects::Effects;
 use crate::ir::memref::{is_view, root, root_of};
 use crate::ir::outline::captured;
 use crate::ir::skript::{Check, Intrinsic};
-use crate::ir::{self, ValueKey, attribute_names, attributes, func, ops};
+use crate::ir::{self, ValueKey, attribute_names, attributes, func, ops, typed};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{TypeLike, Value, ValueLike};
-use std::collections::HashMap;
+use skript_dialect::op;
+use std::collections::{HashMap, HashSet};
 
 /// Arguments and allocations whose contents are the same in every call.
 #[derive(Default)]
@@ -40,12 +41,13 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
             }
         }
         let mut effects = Effects::new(func::functions(module));
+        let globals = constant_globals(module);
         let mut users = Vec::new();
         for op in operations {
             if is_view(op) || matches!(ir::name(op).as_str(), ops::memref::ALLOC | ops::memref::DEALLOC) {
                 continue;
             }
-            let user = User::from_op(op, &mut effects);
+            let user = User::from_op(op, &globals, &mut effects);
             if !user.roots.is_empty() {
                 users.push(user);
             }
@@ -122,6 +124,13 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
     }
 }
 
+/// The names of the constant arrays of a module.
+fn constant_globals(module: OperationRef) -> HashSet<String> {
+    let globals = ir::blocks(module).into_iter().flat_map(ir::operations);
+    let constants = globals.filter(|op| op::is(op, ops::memref::GLOBAL) && op.attribute("constant").is_ok());
+    constants.filter_map(func::symbol).collect()
+}
+
 /// The arguments of an entry that are variables without updates.
 pub(crate) fn variables<'c: 'a, 'a>(entry: OperationRef<'c, 'a>) -> HashMap<ValueKey, Value<'c, 'a>> {
     let Some(block) = ir::first_block(entry) else {
@@ -149,12 +158,15 @@ struct User<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> User<'c, 'a> {
-    fn from_op(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
+    fn from_op(op: OperationRef<'c, 'a>, globals: &HashSet<String>, effects: &mut Effects<'c, 'a>) -> Self {
         let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
         let (arrays, scalars): (Vec<_>, Vec<_>) = captured(op).into_iter().partition(is_array);
         // A constant of the module has the same elements in every call.
         let is_global = |array: &Value<'c, 'a>| {
-            ir::definition(root(*array)).is_some_and(|(op, _)| ir::name(op) == ops::memref::GET_GLOBAL)
+            let definition =
+                ir::definition(root(*array)).filter(|(op, _)| op::is(op, ops::memref::GET_GLOBAL));
+            let name = definition.and_then(|(op, _)| typed::symbol(op, "name"));
+            name.is_some_and(|name| globals.contains(&name))
         };
         let mut roots: Vec<ValueKey> =
             arrays.iter().filter(|array| !is_global(array)).map(|array| root_of(*array)).collect();

@@ -4,7 +4,8 @@
 #k = affine_map<(i, k) -> (k)>
 
 // No module is refused. These operations remain: 2 ** 63 is not a 64-bit integer, 3 is not a power of two, an element has any
-// value, and 32-bit integers are not supported.
+// value, and 32-bit integers are not
+// supported.
 // CHECK-LABEL: func.func @others
 // CHECK:         math.ipowi %{{.*}} : i64
 // CHECK:         math.ipowi %{{.*}} : i64
@@ -37,4 +38,24 @@ func.func @others(%x: tensor<8xi64>, %n: tensor<64xf32>, %y: tensor<8xi64>) -> t
     linalg.yield %d : i64
   } -> tensor<8xi64>
   return %z : tensor<8xi64>
+}
+
+// A divisor of 32 bits is another value than the 64-bit power.
+// CHECK-LABEL: func.func @narrow
+// CHECK:         arith.floordivsi %{{.*}} : i32
+func.func @narrow(%x: tensor<8xi32>, %n: tensor<40xf32>, %y: tensor<8xi32>) -> tensor<8xi32> {
+  %c2 = arith.constant 2 : i64
+  %z = linalg.generic {indexing_maps = [#x, #k, #x], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %n : tensor<8xi32>, tensor<40xf32>) outs(%y : tensor<8xi32>) {
+  ^bb0(%in: i32, %unused: f32, %out: i32):
+    %k = linalg.index 1 : index
+    %e = arith.index_cast %k : index to i64
+    %p = math.ipowi %c2, %e : i64
+    %i = arith.index_cast %p : i64 to index
+    %short = arith.index_cast %i : index to i32
+    %q = arith.floordivsi %in, %short : i32
+    %sum = arith.addi %out, %q : i32
+    linalg.yield %sum : i32
+  } -> tensor<8xi32>
+  return %z : tensor<8xi32>
 }

@@ -120,7 +120,7 @@ fn check_output(arguments: &QuantizeArguments) -> Result<(), Vec<Diagnostic>> {
     let is_source = source.and_then(canonical).is_some_and(|source| canonical(folder) == Some(source));
     let wrong =
         |text: String, help: &str| Err(vec![Diagnostic::without_location(&OUTPUT, text).with_help(help)]);
-    if is_source && arguments.model.is_dir() {
+    if is_source {
         let text = format!("{} is the folder of the model", folder.display());
         return wrong(text, "-o names another folder");
     }

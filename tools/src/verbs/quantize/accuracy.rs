@@ -39,22 +39,30 @@ impl Accuracy {
             }
             if width == Some(column + 1) {
                 self.rows += 1;
-                self.agreeing += usize::from(best.1 == best_found.1);
+                let is_number = best_found.0 > f64::NEG_INFINITY || best.0 == f64::NEG_INFINITY;
+                self.agreeing += usize::from(is_number && best.1 == best_found.1);
                 (best, best_found) = ((f64::NEG_INFINITY, 0), (f64::NEG_INFINITY, 0));
             }
         }
     }
 
     pub fn add_element(&mut self, expected: f64, found: f64) {
-        let difference = (expected - found).abs();
-        self.signal += expected * expected;
+        // Equal infinities differ by zero, such as masked scores.
+        let difference = if expected == found { 0.0 } else { (expected - found).abs() };
+        self.signal += if expected.is_finite() { expected * expected } else { 0.0 };
         self.noise += difference * difference;
         self.largest = if difference.is_nan() { f64::INFINITY } else { self.largest.max(difference) };
     }
 
-    /// The signal-to-noise ratio in dB; infinite without a difference.
+    /// The signal-to-noise ratio in dB: infinite without a difference, −∞ if an element is not a number or infinitely wrong.
     pub fn snr(&self) -> f64 {
-        if self.noise == 0.0 { f64::INFINITY } else { 10.0 * (self.signal / self.noise).log10() }
+        if self.noise == 0.0 {
+            f64::INFINITY
+        } else if self.noise.is_finite() {
+            10.0 * (self.signal / self.noise).log10()
+        } else {
+            f64::NEG_INFINITY
+        }
     }
 
     /// The fraction of rows whose largest elements are at the same position.
@@ -117,6 +125,22 @@ mod tests {
         let mut accuracy = Accuracy::default();
         accuracy.add(&tensor(&[1], &[1.0]), &tensor(&[1], &[f32::NAN]));
         assert_eq!(accuracy.largest, f64::INFINITY);
-        assert!(accuracy.snr().is_nan());
+        assert_eq!((accuracy.snr(), decibels(accuracy.snr())), (f64::NEG_INFINITY, "-inf".to_owned()));
+    }
+
+    #[test]
+    fn a_row_without_numbers_does_not_agree() {
+        let mut accuracy = Accuracy::default();
+        accuracy.add(&tensor(&[1, 2], &[3.0, 1.0]), &tensor(&[1, 2], &[f32::NAN, f32::NAN]));
+        assert_eq!(accuracy.agreement(), Some(0.0));
+    }
+
+    #[test]
+    fn equal_infinities_are_exact() {
+        let mut accuracy = Accuracy::default();
+        let masked = tensor(&[3], &[f32::NEG_INFINITY, 6.0, 8.0]);
+        accuracy.add(&masked, &tensor(&[3], &[f32::NEG_INFINITY, 6.0, 9.0]));
+        assert!((accuracy.snr() - 20.0).abs() < 1e-12);
+        assert_eq!(accuracy.largest, 1.0);
     }
 }

@@ -58,10 +58,11 @@ fn channel(own: &[BTreeSet<usize>], other: &[BTreeSet<usize>], kept: &BTreeSet<u
 
 type Factor<'f> = (ValueId, &'f [Expr]);
 
-/// Adds the elements that a value multiplies. `None` if the value contains other operations. A guard that selects zero is ignored.
+/// Adds the elements that a value multiplies. `None` if the value contains other operations or more than two elements. A guard that
+/// selects zero is ignored.
 fn collect_factors<'f>(formula: &'f Formula, value: &'f Expr, factors: &mut Vec<Factor<'f>>) -> Option<()> {
     match &value.node {
-        Node::Access { tensor, subscripts } => factors.push((*tensor, subscripts)),
+        Node::Access { tensor, subscripts } if factors.len() < 2 => factors.push((*tensor, subscripts)),
         Node::Local(position) => {
             collect_factors(formula, &formula.locals.get(*position)?.value, factors)?;
         }
@@ -84,7 +85,7 @@ fn is_zero(expr: &Expr) -> bool {
 
 /// The indices that an expression depends on, without those that have only one value.
 fn indices(formula: &Formula, expr: &Expr) -> BTreeSet<usize> {
-    let mut used = BTreeSet::new();
+    let (mut used, mut locals) = (BTreeSet::new(), BTreeSet::new());
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         match &expr.node {
@@ -94,7 +95,10 @@ fn indices(formula: &Formula, expr: &Expr) -> BTreeSet<usize> {
                     used.insert(*index);
                 }
             }
-            Node::Local(position) => open.extend(formula.locals.get(*position).map(|local| &local.value)),
+            Node::Local(position) if locals.insert(*position) => {
+                open.extend(formula.locals.get(*position).map(|local| &local.value));
+            }
+            Node::Local(_) => {}
             _ => open.extend(expr.children()),
         }
     }
