@@ -56,7 +56,7 @@ pub struct Artifact {
     pub outputs: Vec<Port>,
     /// Pairs (variable, output): the output holds the variable's new value.
     pub updates: Vec<(u32, u32)>,
-    /// Run-time checks; status n refers to check n − 1.
+    /// Run-time checks; status n refers to check n − 1, and so does −n, if another thread stopped the call there.
     pub checks: Vec<Check>,
     /// A relocatable object file, ELF.
     pub object: Vec<u8>,

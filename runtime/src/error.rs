@@ -106,7 +106,7 @@ pub enum RunError {
     /// Another thread stopped the call ([`crate::StopHandle`]).
     #[error("the call was stopped")]
     Stopped {
-        /// The loop that was running, like [`crate::artifact::Check::trace`].
+        /// The loop that was running, like [`crate::artifact::Check::trace`]; empty if the call was stopped before its code began.
         trace: Vec<String>,
     },
     /// The code returned a status that does not refer to a check.

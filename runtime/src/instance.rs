@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program with its own memory: executes one call at a time, without allocations.
 
-use crate::artifact::{Artifact, Check, Port, PortExtent};
+use crate::artifact::{Artifact, Port, PortExtent};
 use crate::error::{LoadError, RunError, SMALLER};
 use crate::extents::Extents;
 use crate::prepared::Prepared;
@@ -119,6 +119,9 @@ impl Instance {
             self.pointers.push(prepared.pointer().cast_mut());
             self.prepared = Some(prepared);
         }
+        if self.context.handle().is_stopped() {
+            return Err(RunError::Stopped { trace: Vec::new() });
+        }
         self.context.reset();
         // SAFETY: every pointer covers the size in the interface, aligned to its elements; the arena has the size that
         // the code requires; the program outlives the call.
@@ -132,10 +135,6 @@ impl Instance {
         for tensor in inputs.iter().chain(variables) {
             let intact = tensor.intact();
             intact.map_err(|e| RunError::Changed(e.to_string()))?;
-        }
-        if status != 0 && self.context.handle().is_stopped() {
-            let check = failed_check(self.program.artifact(), status).ok_or(RunError::Status(status))?;
-            return Err(RunError::Stopped { trace: check.trace.clone() });
         }
         outcome(self.program.artifact(), status, &self.context.values())
     }
@@ -161,17 +160,16 @@ impl Instance {
     }
 }
 
-/// The check of a status.
-fn failed_check(artifact: &Artifact, status: i32) -> Option<&Check> {
-    artifact.checks.get(usize::try_from(status).ok()?.checked_sub(1)?)
-}
-
-/// Converts the status of compiled code to a result.
+/// Converts the status of compiled code to a result: n for a failure of check n, −n if another thread stopped the call at check n.
 pub(crate) fn outcome(artifact: &Artifact, status: i32, context: &Context) -> Result<(), RunError> {
     if status == 0 {
         return Ok(());
     }
-    let check = failed_check(artifact, status).ok_or(RunError::Status(status))?;
+    let position = usize::try_from(status.unsigned_abs()).ok().and_then(|n| n.checked_sub(1));
+    let check = position.and_then(|n| artifact.checks.get(n)).ok_or(RunError::Status(status))?;
+    if status < 0 {
+        return Err(RunError::Stopped { trace: check.trace.clone() });
+    }
     Err(RunError::Check {
         code: check.code.clone(),
         message: check.message(context),

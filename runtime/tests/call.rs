@@ -31,13 +31,18 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// y = cosh(x) · w through the arena; a negative w₀ fails check 1.
+/// y = cosh(x) · w through the arena; a negative w₀ fails check 1. If w₁ is not 0, the check comes after a stop; if w₁ is
+/// negative, the check polls.
 const SOURCE: &str = "
 #include <stdint.h>
 double cosh(double);
 int32_t skript_entry(void *const *t, uint8_t *arena, int64_t *context) {
   const float *x = t[0], *w = t[1]; float *y = t[2], *s = (float *)arena;
-  if (w[0] < 0) { context[0] = (int64_t)w[0]; return 1; }
+  if (w[0] < 0) {
+    context[0] = (int64_t)w[0];
+    if (w[1] != 0) __atomic_store_n(&context[63], 1, __ATOMIC_RELAXED);
+    return w[1] < 0 ? -1 : 1;
+  }
   if (w[0] == 9) return 77;
   for (int i = 0; i < 4; i++) s[i] = (float)cosh(x[i]);
   for (int i = 0; i < 4; i++) y[i] = s[i] * w[i];
@@ -157,4 +162,38 @@ fn instances_compute_at_once() {
             });
         }
     });
+}
+
+#[test]
+fn a_stop_does_not_hide_a_failed_check() {
+    let program = Program::load(artifact()).unwrap();
+    let call = |w: &[f32; 4]| {
+        let mut instance = Instance::new(&program).unwrap();
+        let mut outputs = slots(program.artifact()).unwrap();
+        let error = instance.call(&[&tensor(&[0.0; 4])], &[&tensor(w)], &mut outputs).unwrap_err();
+        assert!(instance.stop_handle().is_stopped());
+        error
+    };
+    let failed = call(&[-3.0, 1.0, 0.0, 0.0]);
+    assert!(matches!(failed, RunError::Check { .. }) && failed.to_string() == "weight -3 is negative", "{failed:?}");
+    let stopped = call(&[-3.0, -1.0, 0.0, 0.0]);
+    assert_eq!(stopped, RunError::Stopped { trace: vec!["main.sknd:1:2".into()] });
+}
+
+#[test]
+fn a_stopped_instance_refuses_calls_and_others_compute() {
+    let program = Program::load(artifact()).unwrap();
+    let [mut one, mut other] = [(); 2].map(|()| Instance::new(&program).unwrap());
+    let (x, w) = (tensor(&[0.0; 4]), tensor(&[2.0; 4]));
+    let mut outputs = slots(program.artifact()).unwrap();
+    let stop = one.stop_handle();
+    std::thread::scope(|scope| scope.spawn(|| stop.stop()).join()).unwrap();
+    for _ in 0..2 {
+        let error = one.call(&[&x], &[&w], &mut outputs).unwrap_err();
+        assert_eq!(error, RunError::Stopped { trace: vec![] });
+    }
+    other.call(&[&x], &[&w], &mut outputs).unwrap();
+    stop.reset();
+    one.call(&[&x], &[&w], &mut outputs).unwrap();
+    assert_eq!(outputs[0].as_f32().unwrap(), [2.0; 4]);
 }

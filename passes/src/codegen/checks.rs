@@ -2,7 +2,8 @@
 //! `skript-lower-checks`: lowers run-time checks to early returns of the entry.
 //!
 //! Each `skript.check` becomes a branch. If the condition is false, the entry stores the values in the context, its last
-//! argument, and returns the number of the check. The early return does not free memory, because the caller owns all memory.
+//! argument, and returns the number of the check; −number if another thread stopped the call. The early return does not free
+//! memory, because the caller owns all memory.
 //! `skript-number-checks`, which runs before, numbers the checks for the artifact.
 //!
 //! Requires: an entry without structured control flow.
@@ -23,6 +24,9 @@ use melior::ir::{Attribute, Block, BlockRef, RegionLike, Type, Value};
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_intrinsics::compiled::{STOP, VALUES};
 use skript_runtime::artifact::Check;
+
+/// `AtomicOrdering::monotonic` of the LLVM dialect.
+const MONOTONIC: i64 = 2;
 
 /// The pass `skript-number-checks`.
 pub(crate) const NUMBER: Pass = Pass {
@@ -168,11 +172,13 @@ fn lower<'c: 'a, 'a>(
         inside.store(value, values, &[inside.idx(position)]);
     }
     let mut condition = check.condition()?;
-    if op.has_attribute(POLLS) {
-        condition = at.andi(condition, proceeds(values, at));
-    }
     let failed = check.status().ok_or_else(|| PassError::at(op, "has no number"))?;
-    let result = number(failed, status, &inside)?;
+    let mut result = number(failed, status, &inside)?;
+    if op.has_attribute(POLLS) {
+        let proceeds = proceeds(values, at);
+        condition = at.andi(condition, proceeds);
+        result = inside.select(proceeds, result, number(-failed, status, &inside)?);
+    }
     inside.create(ops::func::RETURN, &[result], &[], &[], Vec::new())?;
     let branch = OperationBuilder::new(ops::cf::COND_BR, op.location())
         .add_operands(&[condition])
@@ -184,12 +190,17 @@ fn lower<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Whether no other thread has stopped the call. The load is volatile: it is executed in each iteration.
+/// Whether no other thread has stopped the call. The load is volatile, because each iteration executes it, and atomic, because the
+/// other thread stores at any time.
 fn proceeds<'c: 'a, 'a>(values: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
     let offset = at.idx((STOP * size_of::<i64>()) as i64);
     let pointer = at.pointer(at.aligned_pointer(values), offset, 0);
     let word = types::word(at.context);
-    let attributes = [("volatile_", attributes::unit(at.context))];
+    let attributes = [
+        ("volatile_", attributes::unit(at.context)),
+        ("ordering", attributes::i64(at.context, MONOTONIC)),
+        ("alignment", attributes::i64(at.context, size_of::<i64>() as i64)),
+    ];
     let stop = at.make(ops::llvm::LOAD, &[pointer], &attributes, word);
     at.cmpi(Integers::Equal, stop, at.int(0, word))
 }
