@@ -160,8 +160,8 @@ int32_t skc_run_on_device(skc_instance instance, const skc_tensor *inputs, uint6
                           uint64_t output_count);
 /* The CUstream of the calls of an instance, as a number. */
 int32_t skc_stream(skc_instance instance, uint64_t *stream);
-/* Stops the call in progress from another thread, and later calls until `stop` is 0: they return SKC_STOPPED. Code checks for it in loops
- * that only a condition ends; other code finishes first. */
+/* Stops the call in progress from another thread, and later calls until `stop` is 0: they return SKC_STOPPED. A call in progress
+ * checks for it in loops that only a condition ends, and finishes other code. */
 int32_t skc_stop(skc_instance instance, int32_t stop);
 /* Frees an instance after a call in progress has ended. A zero handle is ignored. */
 int32_t skc_free_instance(skc_instance instance);

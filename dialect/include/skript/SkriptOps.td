@@ -174,7 +174,7 @@ def Skript_CheckOp : Skript_Op<"check", [MemoryEffects<[MemWrite<Skript_CheckRes
 
     `{0}` in the message stands for the first of the values as an int, `{0:bool}` for this value as a bool, and
     `{0:real}` for the f64 that has its bits. `{text}` stands for the message of a runtime kernel. Value 3 selects one of two
-    texts in `{3?}yes{|}no{/}`. `{{` is a brace. A check has at most 64 values, the capacity of a call's context.
+    texts in `{3?}yes{|}no{/}`. `{{` is a brace. A check has at most 63 values, the capacity of a call's context.
 
     `status` is the number of the check, from 1, that the compiled entry returns if the check fails.
     `skript-number-checks` sets it, and `skript-lower-checks` lowers the operation to a branch and an early return.
