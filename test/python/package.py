@@ -5,6 +5,7 @@
 
 Runs the extension modules in target/release, or with `--installed` those that are installed.
 """
+import concurrent.futures
 import contextlib
 import gc
 import html.parser
@@ -111,6 +112,11 @@ graph Counting {
     @compose { y = math.add(total, x); }
     @update { total = y; }
 }
+"""
+ENDLESS = """
+operator same { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }
+operator below { @input { x: real[n]; } @output { y: bool[]; } @lower { y[] = true; y[] &= x[i,] < 30.0, i < n; } }
+graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = with s = x while below(s) do same(s); } }
 """
 PACKS = """
 import layout;
@@ -568,11 +574,7 @@ class Threads(unittest.TestCase):
 
     def test_a_call_that_takes_too_long_is_stopped(self):
         # Without a timeout, the limit of four million iterations ends the loop.
-        model = skript.from_text("""
-            operator same { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }
-            operator below { @input { x: real[n]; } @output { y: bool[]; } @lower { y[] = true; y[] &= x[i,] < 30.0, i < n; } }
-            graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = with s = x while below(s) do same(s); } }
-        """).compile()
+        model = skript.from_text(ENDLESS).compile()
         self.assertIsNone(model.timeout)
         model.timeout = 0.001
         with self.assertRaises(TimeoutError):
@@ -584,6 +586,33 @@ class Threads(unittest.TestCase):
         for wrong in (0, -1, float("nan")):
             with self.assertRaises(ValueError):
                 model.timeout = wrong
+
+    def test_a_timeout_does_not_stop_the_call_of_another_thread(self):
+        model = skript.from_text(ENDLESS.replace("real[2]", "real[20000]")).compile()
+        endless, short = (numpy.full(20000, value, numpy.float32) for value in (1, 31))
+
+        def call(array):
+            begun = time.monotonic()
+            try:
+                model(array)
+            except TimeoutError:
+                return time.monotonic() - begun
+
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            model.timeout = 1
+            begun = time.process_time()
+            first = pool.submit(call, endless)
+            # The thread computes when it uses the processor.
+            while time.process_time() < begun + 0.05 and not first.done():
+                time.sleep(0.01)
+            # The second call waits for the first, longer than its own time.
+            model.timeout = 0.001
+            with self.assertRaises(TimeoutError):
+                model(endless)
+            self.assertGreaterEqual(first.result(), 1)
+            model.timeout = 0.25
+            ends = list(pool.map(call, [endless, short] * 3))
+        self.assertEqual([end is None for end in ends], [False, True] * 3, ends)
 
     def test_threads_do_not_change_results(self):
         model = skript.from_text(PRODUCT)

@@ -255,9 +255,8 @@ impl CompiledModel {
     }
 
     /// Computes the outputs and keeps the new values of variables.
-    fn compute(&self, inputs: &[&Tensor]) -> Result<Vec<Tensor>, RunError> {
-        let mut state = self.locked();
-        let State { place, variables } = &mut *state;
+    fn compute(&self, state: &mut State, inputs: &[&Tensor]) -> Result<Vec<Tensor>, RunError> {
+        let State { place, variables } = state;
         let current: Vec<&Tensor> = variables.iter().collect();
         let mut values = place.compute(&self.compiled, inputs, &current)?;
         if let Place::Processor(instance) = place {
@@ -302,7 +301,7 @@ impl CompiledModel {
         })?;
         let tensors: Vec<&Tensor> = passed.iter().filter_map(Passed::tensor).collect();
         if tensors.len() == passed.len() {
-            let values = py.detach(|| self.compute(&tensors));
+            let values = py.detach(|| self.compute(&mut self.locked(), &tensors));
             return self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?);
         }
         let values = py.detach(|| self.compute_on_device(&passed));
@@ -335,8 +334,10 @@ impl CompiledModel {
         let timeout = *self.timeout.lock().unwrap_or_else(PoisonError::into_inner);
         let tensors: Vec<&Tensor> = tensors.iter().collect();
         let values = match (timeout, &self.stop) {
-            (Some(timeout), Some(stop)) => limited::call(py, timeout, stop, || self.compute(&tensors))?,
-            _ => py.detach(|| self.compute(&tensors)),
+            (Some(timeout), Some(stop)) => {
+                limited::call(py, timeout, stop, &self.state, |state| self.compute(state, &tensors))?
+            }
+            _ => py.detach(|| self.compute(&mut self.locked(), &tensors)),
         };
         self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?)
     }
@@ -370,11 +371,11 @@ impl CompiledModel {
 
     /// The device that executes calls: 'cpu', 'cuda:0', 'vulkan:0'.
     #[getter]
-    fn device(&self) -> String {
-        match &self.locked().place {
+    fn device(&self, py: Python<'_>) -> String {
+        py.detach(|| match &self.locked().place {
             Place::Processor(_) => DeviceChoice::Cpu.to_string(),
             Place::Device(instance) => instance.device().to_string(),
-        }
+        })
     }
 
     /// Copies an array to the GPU of the model.
