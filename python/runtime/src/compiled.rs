@@ -254,8 +254,12 @@ impl CompiledModel {
         self.call_inputs().tensors(py, args, kwargs)
     }
 
+    fn compute(&self, inputs: &[&Tensor]) -> Result<Vec<Tensor>, RunError> {
+        self.compute_in(&mut self.locked(), inputs)
+    }
+
     /// Computes the outputs and keeps the new values of variables.
-    fn compute(&self, state: &mut State, inputs: &[&Tensor]) -> Result<Vec<Tensor>, RunError> {
+    fn compute_in(&self, state: &mut State, inputs: &[&Tensor]) -> Result<Vec<Tensor>, RunError> {
         let State { place, variables } = state;
         let current: Vec<&Tensor> = variables.iter().collect();
         let mut values = place.compute(&self.compiled, inputs, &current)?;
@@ -301,7 +305,7 @@ impl CompiledModel {
         })?;
         let tensors: Vec<&Tensor> = passed.iter().filter_map(Passed::tensor).collect();
         if tensors.len() == passed.len() {
-            let values = py.detach(|| self.compute(&mut self.locked(), &tensors));
+            let values = py.detach(|| self.compute(&tensors));
             return self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?);
         }
         let values = py.detach(|| self.compute_on_device(&passed));
@@ -335,9 +339,9 @@ impl CompiledModel {
         let tensors: Vec<&Tensor> = tensors.iter().collect();
         let values = match (timeout, &self.stop) {
             (Some(timeout), Some(stop)) => {
-                limited::call(py, timeout, stop, &self.state, |state| self.compute(state, &tensors))?
+                limited::call(py, timeout, stop, &self.state, |state| self.compute_in(state, &tensors))?
             }
-            _ => py.detach(|| self.compute(&mut self.locked(), &tensors)),
+            _ => py.detach(|| self.compute(&tensors)),
         };
         self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?)
     }
