@@ -2,7 +2,10 @@
 //! The examples in the comments of the library, as models: literals with a point become inputs.
 
 use crate::model::Random;
+use skript_frontend::documentation::of_library;
 use skript_tensor::{ElementType, Tensor};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// A literal of an example.
 #[derive(Clone, Debug)]
@@ -22,8 +25,13 @@ pub struct Case {
     scale: f64,
 }
 
-const MODULES: &str = "import algo; import image; import layer; import layout; import linalg; import math; \
-                       import misc; import nn; import quant; import rand;\n";
+/// Imports of all modules of the library.
+static IMPORTS: LazyLock<String> = LazyLock::new(|| {
+    let entries = of_library();
+    let names = entries.iter().filter(|entry| !entry.khronos);
+    let modules: BTreeSet<&str> = names.filter_map(|entry| Some(entry.name.split_once('.')?.0)).collect();
+    modules.into_iter().map(|module| format!("import {module}; ")).collect::<String>() + "\n"
+});
 
 /// The model of an example `nn.relu([-1.0, 2.0]) = [0.0, 2.0]`; `None` if no input or no output is real.
 /// Values are `scale` times those of the example, plus a random shift.
@@ -46,8 +54,9 @@ pub fn case(example: &str, scale: f64, random: &mut Random) -> Option<Case> {
     if outputs.is_empty() || !inputs.contains("real") {
         return None;
     }
+    let imports = &*IMPORTS;
     case.document = format!(
-        "{MODULES}graph G {{ @input {{ {inputs} }} @output {{ {outputs} }} @compose {{ {} = {operator}({}); }} }}",
+        "{imports}graph G {{ @input {{ {inputs} }} @output {{ {outputs} }} @compose {{ {} = {operator}({}); }} }}",
         targets.join(", "),
         texts.join(", ")
     );
