@@ -164,6 +164,7 @@ fn collect(expr: &Expr, factor: i64, count: usize, form: &mut Affine) -> Option<
                 collect(a, factor, count, form)?;
                 collect(b, factor.checked_neg()?, count, form)
             }
+            (ScalarOp::Neg, [a]) => collect(a, factor.checked_neg()?, count, form),
             (ScalarOp::Mul, [a, b]) => match (&a.node, &b.node) {
                 (Node::Literal(Scalar::Int(by)), _) => collect(b, factor.checked_mul(*by)?, count, form),
                 (_, Node::Literal(Scalar::Int(by))) => collect(a, factor.checked_mul(*by)?, count, form),

@@ -5,7 +5,7 @@
 //! states that the steps read are those of the result, because each element is written once.
 
 use crate::adjoint::Builder;
-use crate::domain::signed;
+use crate::domain::{Affine, affine, signed};
 use crate::expr::{add, all, apply, mul, number, real, select, substituted};
 use crate::formula::{access, all_indices};
 use crate::partials::{Partial, partials};
@@ -46,7 +46,7 @@ impl Builder<'_> {
         let parts = partials(&target.value, real(1.0), &mut locals, &|tensor| tensor == target.output);
         let mut value = access(total, ScalarKind::Real, reversed.element.clone());
         for part in parts {
-            let Some(read) = shift(&part.subscripts) else { continue };
+            let Some(read) = shift(&part.subscripts, formula.indices.len()) else { continue };
             let step = reversed.step(&read);
             let factor = self.factor(formula, target, &locals, part, &step);
             let at_step = |expr: &Expr| {
@@ -138,9 +138,10 @@ impl Builder<'_> {
 
     /// The shift of the target, if all reads of it are at fixed distances, of elements that earlier steps write or none.
     fn shifts(&self, formula: &Formula, target: &Target) -> Option<Shift> {
-        let written = shift(&target.subscripts)?;
+        let count = formula.indices.len();
+        let written = shift(&target.subscripts, count)?;
         let is_step = |at: usize| written.iter().filter(|term| term.index == at).count() == 1;
-        if !(0..formula.indices.len()).all(is_step) {
+        if !(0..count).all(is_step) {
             return None;
         }
         let mut open: Vec<&Expr> = formula.locals.iter().map(|local| &local.value).collect();
@@ -149,8 +150,8 @@ impl Builder<'_> {
             if let Node::Access { tensor, subscripts } = &expr.node
                 && *tensor == target.output
             {
-                let read = shift(subscripts)?;
-                if !is_earlier(&read, &written, formula.indices.len()) {
+                let read = shift(subscripts, count)?;
+                if !is_earlier(&read, &written, count) {
                     return None;
                 }
             }
@@ -167,41 +168,16 @@ fn is_reading(expr: &Expr, tensor: ValueId) -> bool {
     is_read || expr.children().into_iter().any(|child| is_reading(child, tensor))
 }
 
-/// Subscripts that are an index or its negative plus a constant each.
-fn shift(subscripts: &[Expr]) -> Option<Shift> {
-    subscripts.iter().map(term).collect()
+/// Subscripts over `count` indices that are an index or its negative plus a constant each.
+fn shift(subscripts: &[Expr], count: usize) -> Option<Shift> {
+    subscripts.iter().map(|subscript| term(subscript, count)).collect()
 }
 
-fn term(expr: &Expr) -> Option<Term> {
-    let literal = |expr: &Expr| match expr.node {
-        Node::Literal(Scalar::Int(value)) => Some(value),
-        _ => None,
-    };
-    let plus = |term: Term, by: i64| Some(Term { offset: term.offset.checked_add(by)?, ..term });
-    let negative = |term: Term| {
-        Some(Term { is_negative: !term.is_negative, offset: term.offset.checked_neg()?, ..term })
-    };
-    match &expr.node {
-        Node::Index(index) => Some(Term { index: *index, is_negative: false, offset: 0 }),
-        Node::Apply { op, operands } => match (op, operands.as_slice()) {
-            (ScalarOp::Add, [a, b]) => match (literal(a), literal(b)) {
-                (Some(by), _) => plus(term(b)?, by),
-                (_, Some(by)) => plus(term(a)?, by),
-                _ => None,
-            },
-            (ScalarOp::Sub, [a, b]) => match (literal(a), literal(b)) {
-                (Some(by), _) => plus(negative(term(b)?)?, by),
-                (_, Some(by)) => plus(term(a)?, by.checked_neg()?),
-                _ => None,
-            },
-            (ScalarOp::Mul, [a, b]) => match (literal(a), literal(b)) {
-                (Some(-1), _) => negative(term(b)?),
-                (_, Some(-1)) => negative(term(a)?),
-                _ => None,
-            },
-            (ScalarOp::Neg, [a]) => negative(term(a)?),
-            _ => None,
-        },
+fn term(expr: &Expr, count: usize) -> Option<Term> {
+    let Affine { mut terms, constant: offset } = affine(expr, count)?;
+    terms.retain(|(_, factor)| *factor != 0);
+    match terms.as_slice() {
+        [(index, factor @ (1 | -1))] => Some(Term { index: *index, is_negative: *factor < 0, offset }),
         _ => None,
     }
 }

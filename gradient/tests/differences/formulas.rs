@@ -151,6 +151,18 @@ pub const FORMULAS: &[(&str, &str, &str, &str)] = &[
         "y[i,] = x[i,], i < 5; y[3 - i,] := y[4 - i,] * x[i,], i < 4;",
     ),
     (
+        "recurrence with computed subscripts",
+        "x: real[5];",
+        "y: real[5]",
+        "y[i,] = x[i,], i < 5; y[2 * i + 1 - i,] := y[i,] * x[i,], i < 4;",
+    ),
+    (
+        "recurrence with a negated subscript",
+        "x: real[5];",
+        "y: real[5]",
+        "y[i,] = x[i,], i < 5; y[-(i - 3),] := y[-(i - 4),] * x[i,], i < 4;",
+    ),
+    (
         "a selected row",
         "x: real[4,2]; at: int[3];",
         "y: real[3,2]",
