@@ -51,7 +51,7 @@ fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradi
     graph.tensors.push(Tensor { name: seed_name.clone(), tensor: of_type });
     let seed = graph.tensors.len() - 1;
     if is_scalar {
-        graph.constants.push((seed, ConstantData::Splat(Scalar::Real(1.0))));
+        graph.constants.insert(seed, ConstantData::Splat(Scalar::Real(1.0)));
     } else {
         graph.inputs.push(seed);
     }
@@ -109,23 +109,23 @@ fn output(graph: &Graph, of: Option<&str>) -> Result<(String, TensorId), Vec<Ref
 /// The tensors to differentiate by.
 fn requested(graph: &Graph, names: &[String]) -> Result<Vec<TensorId>, Vec<Refusal>> {
     let variables = || graph.variables.iter().map(|(tensor, _)| *tensor);
-    let known: Vec<TensorId> = graph.inputs.iter().copied().chain(variables()).collect();
-    let name_of = |id: &TensorId| graph.tensors.get(*id).map_or("", |known| known.name.as_str());
+    let sources = || graph.sources.iter().map(|(name, _)| name.as_str());
     let mut selected: Vec<TensorId> = Vec::new();
     let mut refusals = Vec::new();
     for name in names {
-        if name == "variables" {
-            selected.extend(variables().filter(|id| is_real(graph, *id)));
-            continue;
-        }
-        let flat = name.replace(['.', ':'], "_");
-        match known.iter().find(|id| name_of(id) == flat) {
-            Some(id) if is_real(graph, *id) => selected.push(*id),
-            Some(_) => refusals.push(request(format!("`{name}` is not real, so it has no gradient"))),
-            None => {
-                let all: Vec<&str> = known.iter().map(name_of).collect();
+        let found = sources_of(graph, name);
+        match found.as_slice() {
+            [] if name == "variables" => selected.extend(variables().filter(|id| is_real(graph, *id))),
+            [(_, id)] if is_real(graph, *id) => selected.push(*id),
+            [_] => refusals.push(request(format!("`{name}` is not real, so it has no gradient"))),
+            [] => {
+                let all: Vec<&str> = sources().collect();
                 let message = format!("the model has no input or variable `{name}`, only {}", listed(&all));
                 refusals.push(request(message));
+            }
+            several => {
+                let all: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+                refusals.push(request(format!("`{name}` may be {}; write one of these names", listed(&all))));
             }
         }
     }
@@ -137,6 +137,16 @@ fn requested(graph: &Graph, names: &[String]) -> Result<Vec<TensorId>, Vec<Refus
         ));
     }
     if refusals.is_empty() { Ok(selected) } else { Err(refusals) }
+}
+
+/// The inputs and variables with this name; without one, those with this name in the document, where `a.b` and `a:b` are `a_b`.
+fn sources_of<'g>(graph: &'g Graph, name: &str) -> Vec<&'g (String, TensorId)> {
+    let like = |is_like: &dyn Fn(&str) -> bool| -> Vec<&(String, TensorId)> {
+        graph.sources.iter().filter(|(source, _)| is_like(source)).collect()
+    };
+    let flat = |name: &str| name.replace(['.', ':'], "_");
+    let exact = like(&|source| source == name);
+    if exact.is_empty() { like(&|source| flat(source) == flat(name)) } else { exact }
 }
 
 struct Document<'a> {
@@ -237,15 +247,13 @@ impl Document<'_> {
                 continue;
             }
             let name = self.names.fresh(&format!("sum_of_{}", parts.len()));
-            let list = |item: &dyn Fn(usize) -> String, sign: &str| {
-                (1..=parts.len()).map(item).collect::<Vec<String>>().join(sign)
-            };
+            let list = |item: &dyn Fn(usize) -> String| (1..=parts.len()).map(item).collect::<Vec<String>>();
             let _ = write!(
                 text,
                 "\n# The sum of the adjoints of one tensor.\noperator {name} {{\n    @input {{\n        {}\n    }}\n    \
                  @output {{ z: real[s..]; }}\n    @lower {{ z[i..] = {}, i < s; }}\n}}\n",
-                list(&|n| format!("x{n}: real[s..];"), "\n        "),
-                list(&|n| format!("x{n}[i..]"), " + "),
+                list(&|n| format!("x{n}: real[s..];")).join("\n        "),
+                sum_text(list(&|n| format!("x{n}[i..]"))),
             );
             names.insert(parts.len(), name);
         }
@@ -308,7 +316,7 @@ impl Document<'_> {
         let name = self.graph.names.fresh("zeros");
         self.graph.tensors.push(Tensor { name, tensor });
         let id = self.graph.tensors.len() - 1;
-        self.graph.constants.push((id, ConstantData::Splat(Scalar::Real(0.0))));
+        self.graph.constants.insert(id, ConstantData::Splat(Scalar::Real(0.0)));
         id
     }
 
@@ -318,10 +326,10 @@ impl Document<'_> {
 
     /// The text of an argument: a name, or a literal.
     fn argument(&self, id: TensorId) -> String {
-        let constant = self.graph.constants.iter().find(|(tensor, _)| *tensor == id);
+        let constant = self.graph.constants.get(&id);
         let is_scalar = self.graph.tensors.get(id).is_some_and(|known| known.tensor.shape.is_empty());
         match constant {
-            Some((_, data @ ConstantData::Splat(_))) if is_scalar => crate::operator::constant(data),
+            Some(data @ ConstantData::Splat(_)) if is_scalar => crate::operator::constant(data),
             _ => self.name(id),
         }
     }
@@ -345,11 +353,11 @@ impl Document<'_> {
         let constants: Vec<String> = constants
             .filter_map(|(id, data)| Some(format!("{} = {}", declared(id)?, constant(data))))
             .collect();
-        let type_of = |source: &str| {
-            let known = self.graph.tensors.iter().find(|known| known.name == source);
-            known.and_then(|known| type_text(&known.tensor))
+        let types: HashMap<&str, &TensorType> =
+            self.graph.tensors.iter().map(|known| (known.name.as_str(), &known.tensor)).collect();
+        let output = |(name, source): &(String, String)| {
+            Some(format!("{name}: {}", type_text(types.get(source.as_str())?)?))
         };
-        let output = |(name, source): &(String, String)| Some(format!("{name}: {}", type_of(source)?));
         let outputs: Vec<String> = outputs.iter().filter_map(output).collect();
         let blocks =
             [("input", inputs), ("variable", variables), ("constant", constants), ("output", outputs)];
@@ -382,6 +390,15 @@ impl Document<'_> {
         let operator = operator.ok_or_else(|| internal("a call without an operator"))?;
         Ok((operator, results, arguments))
     }
+}
+
+/// The terms in a sum; groups in parentheses, so that the number of operators in sequence is within the limit of the parser.
+fn sum_text(mut terms: Vec<String>) -> String {
+    const GROUP: usize = 64;
+    while terms.len() > GROUP {
+        terms = terms.chunks(GROUP).map(|group| format!("({})", group.join(" + "))).collect();
+    }
+    terms.join(" + ")
 }
 
 fn distinct(values: &[ValueId]) -> Vec<ValueId> {

@@ -9,7 +9,7 @@ use skript_frontend::model::{
 };
 use skript_frontend::source::Span;
 use skript_semantics::{Scalar, ScalarKind};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A tensor of the flat graph.
 pub type TensorId = usize;
@@ -43,21 +43,25 @@ pub struct Graph {
     pub inputs: Vec<TensorId>,
     /// The variables, with their positions in the model.
     pub variables: Vec<(TensorId, usize)>,
-    pub constants: Vec<(TensorId, ConstantData)>,
+    /// The inputs and variables by their names in the model, such as `layer.w` and `xs:1`.
+    pub sources: Vec<(String, TensorId)>,
+    pub constants: BTreeMap<TensorId, ConstantData>,
     /// The outputs, with their names in the model.
     pub outputs: Vec<(String, TensorId)>,
     pub names: Names,
 }
 
-/// The most steps of a graph with unrolled loops.
+/// The most operations of a graph with unrolled loops. An iteration without operations counts as one.
 const MAX_STEPS: usize = 1 << 16;
+
+const TOO_MANY: &str = "with its loops unrolled, it has more than 65536 steps";
 
 /// Flattens the entry of a model.
 ///
 /// # Errors
 /// The model has dynamic extents, run-time checks, branches or dynamic loops.
 pub fn flatten(model: &Model) -> Result<Graph, Vec<Refusal>> {
-    let mut flattening = Flattening { model, graph: Graph::default(), refusals: Vec::new() };
+    let mut flattening = Flattening { model, graph: Graph::default(), operations: 0, refusals: Vec::new() };
     if let Some(entry) = model.function(model.entry) {
         flattening.entry(entry);
     }
@@ -69,6 +73,8 @@ type Environment = HashMap<ValueId, TensorId>;
 struct Flattening<'a> {
     model: &'a Model,
     graph: Graph,
+    /// The number of operations in all blocks so far.
+    operations: usize,
     refusals: Vec<Refusal>,
 }
 
@@ -100,6 +106,8 @@ impl Flattening<'_> {
             if let Some(tensor) = self.value(entry, *value, "") {
                 environment.insert(*value, tensor);
                 self.graph.inputs.push(tensor);
+                let name = entry.values.get(value.0 as usize).and_then(|value| value.name.clone());
+                self.graph.sources.extend(name.map(|name| (name, tensor)));
             }
         }
         for (value, variable) in entry.captures.iter().zip(&entry.capture_variables) {
@@ -108,6 +116,7 @@ impl Flattening<'_> {
             let tensor = self.tensor(name, known.tensor.clone());
             environment.insert(*value, tensor);
             self.graph.variables.push((tensor, variable.0 as usize));
+            self.graph.sources.push((name.to_owned(), tensor));
         }
         self.body(entry, &mut environment, "");
         for port in &entry.outputs {
@@ -145,17 +154,21 @@ impl Flattening<'_> {
         prefix: &str,
     ) {
         if let Some(tensor) = self.value(function, value, prefix) {
-            self.graph.constants.push((tensor, data.clone()));
+            self.graph.constants.insert(tensor, data.clone());
             environment.insert(value, tensor);
         }
     }
 
     fn block(&mut self, function: &Function, block: &Block, environment: &mut Environment, prefix: &str) {
-        for operation in &block.operations {
-            if self.graph.steps.len() > MAX_STEPS {
-                self.refuse(function, function.span, "it has too many steps");
-                return;
+        let before = self.operations;
+        self.operations += block.operations.len().max(1);
+        if self.operations > MAX_STEPS {
+            if before <= MAX_STEPS {
+                self.refuse(function, function.span, TOO_MANY);
             }
+            return;
+        }
+        for operation in &block.operations {
             match operation {
                 Operation::Invoke(invoke) => self.invoke(function, invoke, environment, prefix),
                 Operation::Constant { value, data } => {
@@ -236,6 +249,9 @@ impl Flattening<'_> {
             let reason = "a loop whose number of steps data decide is not supported";
             return self.refuse(function, looping.span, reason);
         };
+        if count > MAX_STEPS as u64 {
+            return self.refuse(function, looping.span, TOO_MANY);
+        }
         let start = |carried: &ValueId| environment.get(carried).copied();
         let mut carried: Vec<Option<TensorId>> = looping.carried.iter().map(|c| start(&c.init)).collect();
         for (step, number) in (0_usize..).zip(0_i64..).zip(0..count).map(|(step, _)| step) {
@@ -249,7 +265,7 @@ impl Flattening<'_> {
             if let Some(index) = looping.index {
                 let tensor_type = TensorType { kind: ScalarKind::Int, shape: Vec::new() };
                 let tensor = self.tensor("step", tensor_type);
-                self.graph.constants.push((tensor, ConstantData::Splat(Scalar::Int(number))));
+                self.graph.constants.insert(tensor, ConstantData::Splat(Scalar::Int(number)));
                 environment.insert(index, tensor);
             }
             self.block(function, &looping.body, environment, prefix);

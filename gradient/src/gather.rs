@@ -8,6 +8,7 @@ use crate::domain::{Affine, affine, signed};
 use crate::expr::{all, apply, substituted};
 use skript_frontend::model::{Expr, Extent, Formula, FormulaIndex, Node};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::collections::HashSet;
 
 /// Solves for an index in each subscript of the only target that is not an index itself.
 pub fn gathered(mut formula: Formula, shape: &[Extent]) -> Formula {
@@ -61,11 +62,17 @@ fn solved(formula: &Formula, dimension: usize, extent: &Extent) -> Option<Formul
 
 /// Whether an expression depends on an index, also by locals.
 fn uses(expr: &Expr, at: usize, formula: &Formula) -> bool {
-    match &expr.node {
-        Node::Index(index) => *index == at,
-        Node::Local(local) => formula.locals.get(*local).is_some_and(|local| uses(&local.value, at, formula)),
-        _ => expr.children().into_iter().any(|child| uses(child, at, formula)),
+    let (mut open, mut seen) = (vec![expr], HashSet::new());
+    while let Some(expr) = open.pop() {
+        match expr.node {
+            Node::Index(index) if index == at => return true,
+            Node::Local(local) if seen.insert(local) => {
+                open.extend(formula.locals.get(local).map(|local| &local.value));
+            }
+            _ => open.extend(expr.children()),
+        }
     }
+    false
 }
 
 /// The value of an index for a position, and the conditions under which it is one.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 mod examples;
 mod formulas;
+mod graphs;
 mod library;
 mod model;
 mod networks;

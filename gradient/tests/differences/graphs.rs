@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Names of requests, and graphs with many steps.
+
+use crate::formulas;
+use crate::model::{Composed, composed, evaluated, reals, tensor};
+use skript_gradient::{Gradient, Request, gradient};
+use std::fmt::Write as _;
+
+/// The product of two numbers.
+const PRODUCT: &str = "operator product { @input { a: real[]; b: real[]; } @output { c: real[]; } \
+                       @lower { c[] = a[] * b[]; } }\n";
+
+fn derived(document: &Composed, wrt: &[&str]) -> Result<Gradient, String> {
+    let request = Request { of: None, wrt: wrt.iter().map(|name| (*name).to_owned()).collect() };
+    gradient(&document.model, &document.sources, &request).map_err(|reasons| {
+        let messages: Vec<String> = reasons.into_iter().map(|reason| reason.message).collect();
+        messages.join("; ")
+    })
+}
+
+/// The outputs of the gradient of a document of numbers.
+fn gradients(text: &str, wrt: &[&str], arguments: &[f64]) -> Vec<f64> {
+    let derived = derived(&composed(text).unwrap(), wrt).unwrap();
+    let derived = composed(&derived.text).unwrap_or_else(|reason| panic!("{reason}\n{}", derived.text));
+    let arguments: Vec<_> = arguments.iter().map(|value| tensor(&[], &[*value])).collect();
+    evaluated(&derived.model, &arguments).unwrap().iter().flat_map(reals).collect()
+}
+
+/// The variables `a.b` and `a_b`, and an input whose name is that of all variables: `y = variables * a.b * a_b`.
+fn colliding() -> String {
+    format!(
+        "{PRODUCT}operator scaled {{ @input {{ x: real[]; }} @output {{ y: real[]; }} @variable {{ b: real[]; }} \
+         @compose {{ y = product(x, b); }} }}
+graph G {{ @input {{ variables: real[]; }} @variable {{ a_b: real[]; }} @output {{ y: real[]; }}
+    @compose {{ h = product(variables, a_b); y = a: scaled(h); }} }}"
+    )
+}
+
+#[test]
+fn names_of_the_model_select() {
+    let document = composed(&colliding()).unwrap();
+    let names: Vec<&str> = document.model.variables.iter().map(|v| v.name.as_str()).collect();
+    let values: Vec<f64> = names.iter().map(|name| if name.ends_with(".a.b") { 5.0 } else { 3.0 }).collect();
+    assert!(names.contains(&"main.G.a.b") && names.contains(&"main.G.a_b"), "{names:?}");
+    let arguments = [2.0, values[0], values[1]];
+    assert_eq!(gradients(&colliding(), &["a.b"], &arguments), [30.0, 6.0]);
+    assert_eq!(gradients(&colliding(), &["a_b"], &arguments), [30.0, 10.0]);
+    assert_eq!(gradients(&colliding(), &["variables"], &arguments), [30.0, 15.0]);
+    let ambiguous = derived(&document, &["a:b"]).unwrap_err();
+    assert!(ambiguous.starts_with("`a:b` may be `a") && ambiguous.contains("`a.b`"), "{ambiguous}");
+    let unknown = derived(&document, &["c"]).unwrap_err();
+    assert!(unknown.contains("no input or variable `c`, only `variables`, "), "{unknown}");
+}
+
+/// Near miss: without such an input, the word means all variables.
+#[test]
+fn a_word_selects_all_variables() {
+    let text = colliding().replace("variables", "x");
+    assert_eq!(gradients(&text, &["variables"], &[2.0, 3.0, 3.0]), [18.0, 6.0, 6.0]);
+    let joined = gradients(&text.replace("a_b", "c"), &["a_b"], &[2.0, 3.0, 3.0]);
+    assert_eq!(joined, [18.0, 6.0]);
+}
+
+fn looped(count: u64, body: &str) -> String {
+    format!(
+        "{PRODUCT}graph G {{ @input {{ x: real[]; w: real[]; }} @output {{ y: real[]; }}
+    @compose {{ y = with h = x do..({count}) {{ {body} }}; }} }}"
+    )
+}
+
+/// The derivatives of `x * w ** 1100`: 1100 adjoints of one tensor are added.
+#[test]
+fn a_sum_of_many_adjoints_is_within_the_limits_of_a_document() {
+    let (x, w) = (3.0, 1.0 + 1.0 / 1024.0);
+    let computed = gradients(&looped(1100, "n = product(h, w); yield n;"), &["w", "x"], &[x, w]);
+    let power = |exponent: i32| f64::powi(w, exponent);
+    let expected = [x * power(1100), 1100.0 * x * power(1099), power(1100)];
+    for (computed, expected) in computed.iter().zip(expected) {
+        assert!((computed - expected).abs() < 1e-10 * expected, "{computed} instead of {expected}");
+    }
+    assert_eq!(computed.len(), 3);
+}
+
+/// The time is linear in the number of steps: a quadratic algorithm would take minutes.
+#[test]
+fn many_steps_take_linear_time() {
+    let body = "n = product(h, w); m = product(n, w); yield m;";
+    let written = derived(&composed(&looped(30_000, body)).unwrap(), &["w"]).unwrap();
+    assert!(written.text.contains("n_30000 = product("));
+    let beyond = derived(&composed(&looped(40_000, body)).unwrap(), &["w"]).unwrap_err();
+    assert!(beyond.contains("more than 65536 steps"), "{beyond}");
+}
+
+/// Loops that compute nothing end too.
+#[test]
+fn iterations_without_operations_are_counted() {
+    let inner = "b = with k = h do..(60000) { yield k; }; yield b;";
+    for text in [looped(1_000_000_000_000, "yield h;"), looped(60_000, inner)] {
+        let refused = derived(&composed(&text).unwrap(), &["x"]).unwrap_err();
+        assert!(refused.contains("more than 65536 steps"), "{refused}");
+    }
+}
+
+/// Each local reads the previous one twice: 2 to the power of 40 paths.
+#[test]
+fn locals_are_visited_once() {
+    let mut locals = "v0 = at[j,], ".to_owned();
+    for n in 1..=40 {
+        let _ = write!(locals, "v{n} = (v{0} * v{0}) % 2, ", n - 1);
+    }
+    let text = formulas::document(
+        "x: real[9,2]; at: int[3];",
+        "y: real[4]",
+        &format!("{locals}y[i,] += x[2 * i + j,v40] * x[2 * i + j,v40], i < 4, j < 3;"),
+    );
+    assert!(derived(&composed(&text).unwrap(), &["x"]).unwrap().text.contains("v40"));
+}
