@@ -58,9 +58,17 @@ impl<'f> Parameters<'f> {
     /// Refuses a key that has another value than `none`, 0 or false.
     pub fn absent(self, name: &str) -> Ruled<()> {
         match self.value(name) {
-            None | Some(Value::Int(0) | Value::Bool(false)) => Ok(()),
+            None | Some(Value::Int(0) | Value::Real(0.0) | Value::Bool(false)) => Ok(()),
             Some(Value::Text(text)) if text == "none" => Ok(()),
             Some(_) => Err(self.wrong(name, "has a value that is not supported")),
+        }
+    }
+
+    /// Refuses a key of a factor that is not 1.
+    pub fn one(self, name: &str) -> Ruled<()> {
+        match self.value(name) {
+            None | Some(Value::Int(1) | Value::Real(1.0)) => Ok(()),
+            Some(_) => Err(self.wrong(name, "has a value other than 1, which is not supported")),
         }
     }
 

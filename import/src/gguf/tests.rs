@@ -163,6 +163,20 @@ fn models_that_are_not_supported_are_refused() {
             llama().key("llama.rope.scaling.type", Some(string("yarn"))),
             "`llama.rope.scaling.type` has a value",
         ),
+        (
+            llama().key("llama.rope.scaling.factor", Some(real(2.0))),
+            "`llama.rope.scaling.factor` has a value",
+        ),
+        (llama().key("llama.rope.scale_linear", Some(real(4.0))), "`llama.rope.scale_linear` has a value"),
+        (
+            llama().key("llama.rope.scaling.attn_factor", Some(real(0.5))),
+            "`llama.rope.scaling.attn_factor` has",
+        ),
+        (llama().key("llama.attention.scale", Some(real(0.25))), "`llama.attention.scale` has a value"),
+        (
+            llama().key("llama.attention.sliding_window", Some(int(512))),
+            "`llama.attention.sliding_window` has",
+        ),
         (llama().key("llama.expert_count", Some(int(8))), "the key `llama.expert_count` has a value"),
         (llama().key("llama.rope.dimension_count", Some(int(18))), "turns 18 of 16 features"),
         (llama().tensor("blk.0.attn_k.weight", &[32, 32], Q4_0), "is [32, 32] instead of [16, 32]"),
@@ -178,6 +192,22 @@ fn models_that_are_not_supported_are_refused() {
         let message = file.refusal();
         assert!(message.contains(expected), "{message}");
     }
+}
+
+/// Near miss: keys with the values that llama.cpp has without them.
+#[test]
+fn keys_without_effect_are_accepted() {
+    let mut file = File::new("llama");
+    for (key, value) in [
+        ("rope.scaling.type", string("none")),
+        ("rope.scaling.factor", real(1.0)),
+        ("rope.scale_linear", int(1)),
+        ("attention.scale", real(0.0)),
+        ("attention.sliding_window", int(0)),
+    ] {
+        file = file.key(&format!("llama.{key}"), Some(value));
+    }
+    assert_eq!(file.import().unwrap().main, File::new("llama").import().unwrap().main);
 }
 
 /// Files that differ from a valid one in one byte are imported or refused with a message.

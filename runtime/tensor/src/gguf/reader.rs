@@ -2,9 +2,9 @@
 //! Parses the header of a `.gguf` file. Messages state the position of the wrong byte.
 
 use super::types::{BlockType, Storage};
-use super::{Entry, Value};
+use super::{Entry, Value, label_path};
 use crate::shape;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The maximum rank of tensors in ggml.
 const MAX_RANK: u32 = 4;
@@ -46,12 +46,17 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Header, String> {
         }
     }
     let mut entries = Vec::new();
-    let mut names = HashSet::new();
+    let mut names: HashMap<String, String> = HashMap::new();
     for _ in 0..tensors {
         let at = reader.at;
         let (entry, offset) = reader.entry()?;
-        if !names.insert(entry.name.clone()) {
-            return Err(format!("byte {at}: the tensor {} occurs twice", shown(&entry.name)));
+        if let Some(other) = names.insert(label_path(&entry.name), entry.name.clone()) {
+            let (is_equal, other, name) = (other == entry.name, shown(&other), shown(&entry.name));
+            return Err(if is_equal {
+                format!("byte {at}: the tensor {name} occurs twice")
+            } else {
+                format!("byte {at}: the tensors {other} and {name} are one variable; rename one of them")
+            });
         }
         entries.push((at, entry, offset));
     }

@@ -111,6 +111,10 @@ fn headers_are_validated() {
         (key("general.alignment", 8, &text("8")), "is not an integer"),
         (small().key("flag", 7, &[1]).message(), "the key `flag` occurs twice"),
         (small().tensor("norm.weight", &[1], 0, 0).message(), "the tensor `norm.weight` occurs twice"),
+        (
+            small().tensor("blk_0.attn_q.weight", &[1], 0, 128).message(),
+            "the tensors `blk.0.attn_q.weight` and `blk_0.attn_q.weight` are one variable",
+        ),
         (small().tensor("again", &[1], 0, 32).message(), "overlap in the file"),
         (tensor(&[1; 5], 0, 0), "byte 33: the entry of the tensor `t` has 5 dimensions; at most 4"),
         (tensor(&[1 << 40, 1 << 40], 0, 0), "byte 37: the entry of the tensor `t` has the shape"),

@@ -33,7 +33,8 @@ const fn blocks(code: u32, name: &'static str, elements: u64, bytes: u64) -> Blo
     BlockType { code, name, storage: Storage::Blocks { elements, bytes } }
 }
 
-/// All types, by their codes. Codes that are missing were removed from ggml.
+/// All types of stored tensors, by their codes. Q8_1 (9) and Q8_K (15) are only types of intermediate results in ggml; the other missing
+/// codes were removed from it.
 const TYPES: [BlockType; 32] = [
     plain(0, "F32", ElementType::F32),
     plain(1, "F16", ElementType::F16),
