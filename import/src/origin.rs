@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use skript_tensor::ElementType;
 
 /// Maximum size of an `import.json`.
@@ -111,6 +111,19 @@ impl Origin {
         })
     }
 
+    /// The text of an `import.json` with the storage types, which are listed as those of variables.
+    pub fn types_json(&self) -> String {
+        let variables = self.storage.iter();
+        let variables = variables.map(|(name, element)| json!({"skript": name, "dtype": element.name()}));
+        let json = json!({
+            "version": 1,
+            "variables": variables.collect::<Vec<_>>(),
+            "real": self.real.map(ElementType::name),
+            "int": "i64",
+        });
+        format!("{json:#}\n")
+    }
+
     /// The origin of a model that is composed with another storage type of reals. Outputs that have the previous storage type get the new
     /// type.
     #[must_use]
@@ -150,6 +163,14 @@ fn element(name: &str) -> Option<ElementType> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn written_types_are_read() {
+        let storage = [("main.G.w", ElementType::F16), ("main.G.q", ElementType::I8)];
+        let storage = storage.map(|(name, element)| (name.to_owned(), element)).to_vec();
+        let origin = Origin { real: Some(ElementType::F64), storage, ..Origin::default() };
+        assert_eq!(Origin::from_json(origin.types_json().as_bytes()), Some(origin));
+    }
 
     #[test]
     fn names_and_types_are_read() {

@@ -9,9 +9,10 @@ use crate::onnx::formatted;
 use crate::problem::Problem;
 use crate::weights::Weights;
 use skript_frontend::diagnostics::{Diagnostic, Sink};
-use skript_frontend::limits::Limits;
 use skript_frontend::source_files::load_program_with;
-use skript_tensor::{HeldArrays, Tensor, TensorError};
+use skript_import::Origin;
+use skript_semantics::ScalarKind;
+use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError};
 use std::path::Path;
 
 /// The gradient of a model: a document whose graph computes an output of the model and its derivatives.
@@ -102,6 +103,21 @@ impl Gradient {
         Ok((document.compose(&options)?, document.weights()?))
     }
 
+    /// The element types of the model, as `import.json` lists them; `None` if they are the default types.
+    pub fn origin(&self, model: &Model) -> Option<Origin> {
+        let numbers = model.ir().numbers;
+        let real = ElementType::for_kind(ScalarKind::Real, numbers);
+        let storage = self.variables.iter().filter_map(|(at, name)| {
+            let variable = model.ir().variables.get(*at)?;
+            let element = |numbers| ElementType::for_kind(variable.tensor.kind, numbers);
+            let own = element(variable.numbers);
+            (own != element(numbers)).then(|| (name.clone(), own))
+        });
+        let storage: Vec<(String, ElementType)> = storage.collect();
+        let is_default = real == ElementType::F32 && storage.is_empty();
+        (!is_default).then(|| Origin { real: Some(real), storage, ..Origin::default() })
+    }
+
     /// The gradient in memory, with the weights of the model.
     ///
     /// # Errors
@@ -111,9 +127,34 @@ impl Gradient {
         let arrays = arrays.into_iter().map(|(name, tensor)| (name, tensor.into_shared())).collect();
         let (main, mut sink) = (Path::new("main.sknd"), Sink::default());
         let open = |wanted: &Path| (wanted == main).then(|| self.text.clone().into_bytes());
-        let limits = Limits::default();
-        let program = load_program_with(main, None, &limits, &mut sink, &open);
+        let limits = model.limits();
+        let program = load_program_with(main, None, limits, &mut sink, &open);
         let files = Files::Held(HeldArrays::new(Path::new("gradient"), arrays));
-        Ok(Document::checked(program, &limits, sink, files, None))
+        Ok(Document::checked(program, limits, sink, files, self.origin(model)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ComposeOptions, Document, Limits, Tensor, Weights};
+
+    const GRAPH: &str = "graph G { @input { x: real[2]; } @output { e: real[]; } @compose { e = o(x); } }";
+
+    /// The adjoint needs more operators in sequence than the default limit allows, as the model does.
+    #[test]
+    fn the_limits_of_the_model_apply() {
+        let sum = "x[i,] + ".repeat(1100);
+        let text = format!(
+            "operator o {{ @input {{ x: real[n]; }} @output {{ e: real[]; }}
+             @lower {{ e[] += `sin`({sum}x[i,]), i < n; }} }} {GRAPH}"
+        );
+        let mut limits = Limits::default();
+        limits.set("chain", 3000).unwrap();
+        let model = Document::parse("o.sknd", &text, &limits).compose(&ComposeOptions::default()).unwrap();
+        let gradient = model.gradient(None, &["x"]).unwrap();
+        let (gradient, weights) = gradient.model(&model, &Weights::none()).unwrap();
+        let x = Tensor::from_f32(&[2], &[0.0, 0.0]).unwrap();
+        let outputs = gradient.evaluate(&[("x", &x)], &weights).unwrap();
+        assert_eq!(outputs[1].1.as_f32(), Some(&[1101.0, 1101.0][..]));
     }
 }

@@ -96,6 +96,11 @@ impl Model {
         self.context.origin.as_deref()
     }
 
+    /// The limits of the document.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.context.limits
+    }
+
     /// The texts of all modules.
     pub fn sources(&self) -> &SourceMap {
         &self.context.program.sources

@@ -25,6 +25,26 @@ pub fn unwritten(path: &Path, reason: impl Display) -> Box<Diagnostic> {
     Box::new(Diagnostic::without_location(&OUTPUT, message))
 }
 
+/// Refuses the folder of the model, whose files are read while others are written, and without `force` a folder with files.
+pub fn check_folder(folder: &Path, model: &Path, force: bool) -> Result<(), Box<Diagnostic>> {
+    let wrong =
+        |text: String, help: &str| Err(Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help)));
+    let is_own = |own: &Path| {
+        let own = if own == Path::new("") { Path::new(".") } else { own };
+        folder.canonicalize().ok().is_some_and(|folder| own.canonicalize().ok() == Some(folder))
+    };
+    let is_document = model.extension().is_some_and(|extension| extension == "sknd");
+    if is_own(model) || is_document && model.parent().is_some_and(is_own) {
+        let text = format!("{} is the folder of the model", folder.display());
+        return wrong(text, "-o names another folder");
+    }
+    if !force && !is_free(folder) {
+        let text = format!("{} is not an empty folder", folder.display());
+        return wrong(text, "-o names another folder; --force writes into this one");
+    }
+    Ok(())
+}
+
 /// Whether the path does not exist or is an empty folder.
 pub fn is_free(folder: &Path) -> bool {
     match std::fs::read_dir(folder) {

@@ -4,14 +4,12 @@
 use std::path::Path;
 
 use skript::{Gradient, Model};
-use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::OUTPUT;
 
 use crate::command_line::GradArguments;
 use crate::console::{Console, Status};
-use crate::onnx_model::write_arrays;
+use crate::onnx_model::{IMPORT_FILE, write_arrays};
 use crate::session::{Session, Stopped, Weights};
-use crate::written::{is_free, unwritten, write};
+use crate::written::{check_folder, unwritten, write};
 
 pub fn run(arguments: &GradArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
@@ -39,11 +37,7 @@ fn differentiate(
         crate::stdout::print(&gradient.text);
         return Ok(());
     };
-    if !arguments.force && !is_free(folder) {
-        let text = format!("{} is not an empty folder", folder.display());
-        let wrong = Diagnostic::without_location(&OUTPUT, text);
-        return Err(wrong.with_help("-o names another folder; --force writes into this one").into());
-    }
+    check_folder(folder, &arguments.model, arguments.force)?;
     save(arguments, session, model, &gradient, folder)?;
     if let Some(seed) = &gradient.seed {
         console.write(&format!(
@@ -53,7 +47,7 @@ fn differentiate(
     Ok(())
 }
 
-/// Writes the document and the weights.
+/// Writes the document, its element types, and the weights.
 fn save(
     arguments: &GradArguments,
     session: &Session,
@@ -63,6 +57,13 @@ fn save(
 ) -> Result<(), Stopped> {
     std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, error))?;
     write(&folder.join("main.sknd"), &[gradient.text.as_bytes()])?;
+    let types = folder.join(IMPORT_FILE);
+    match gradient.origin(model) {
+        Some(origin) => write(&types, &[origin.types_json().as_bytes()])?,
+        // That of a model written before would be wrong.
+        None if types.is_file() => std::fs::remove_file(&types).map_err(|error| unwritten(&types, error))?,
+        None => {}
+    }
     let arrays = gradient.arrays(model, &session.weights(Weights::from_model_folder())?)?;
     write_arrays(
         arrays.iter().map(|(name, tensor)| (name.as_str(), tensor)),
