@@ -113,8 +113,8 @@ fn requested(graph: &Graph, names: &[String]) -> Result<Vec<TensorId>, Vec<Refus
     let mut selected: Vec<TensorId> = Vec::new();
     let mut refusals = Vec::new();
     for name in names {
-        let found = sources_of(graph, name);
-        match found.as_slice() {
+        let matching = sources_of(graph, name);
+        match matching.as_slice() {
             [] if name == "variables" => selected.extend(variables().filter(|id| is_real(graph, *id))),
             [(_, id)] if is_real(graph, *id) => selected.push(*id),
             [_] => refusals.push(request(format!("`{name}` is not real, so it has no gradient"))),

@@ -110,8 +110,8 @@ impl Gradient {
         let storage = self.variables.iter().filter_map(|(at, name)| {
             let variable = model.ir().variables.get(*at)?;
             let element = |numbers| ElementType::for_kind(variable.tensor.kind, numbers);
-            let own = element(variable.numbers);
-            (own != element(numbers)).then(|| (name.clone(), own))
+            let stored = element(variable.numbers);
+            (stored != element(numbers)).then(|| (name.clone(), stored))
         });
         let storage: Vec<(String, ElementType)> = storage.collect();
         let is_default = real == ElementType::F32 && storage.is_empty();

@@ -25,7 +25,7 @@ pub fn unwritten(path: &Path, reason: impl Display) -> Box<Diagnostic> {
     Box::new(Diagnostic::without_location(&OUTPUT, message))
 }
 
-/// Refuses the folder of the model, whose files are read while others are written, and without `force` a folder with files.
+/// Refuses the folder of the model, whose files are read during the command, and without `force` a folder with files.
 pub fn check_folder(folder: &Path, model: &Path, force: bool) -> Result<(), Box<Diagnostic>> {
     let wrong =
         |text: String, help: &str| Err(Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help)));

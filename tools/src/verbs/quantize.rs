@@ -29,7 +29,7 @@ use crate::onnx_model;
 use crate::render::render;
 use crate::session::{Session, Weights, internal};
 use crate::stopped::Stopped;
-use crate::written::is_free;
+use crate::written::check_folder;
 use calibration::{Calibration, Exposed, Run, calibrate};
 use document::Entry;
 use observation::Method;
@@ -89,7 +89,7 @@ impl Source {
             let text = "--percentile is for --method=percentile";
             return Err(vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)]);
         }
-        check_output(arguments)?;
+        check_folder(&arguments.output, &arguments.model, arguments.force).map_err(|error| vec![*error])?;
         if !is_onnx_model(&arguments.model) {
             return Ok(Source { model: arguments.model.clone(), reading, _imported: None });
         }
@@ -110,25 +110,6 @@ fn method(arguments: &QuantizeArguments) -> Method {
         (MethodName::Percentile, percentile) => Method::Percentile(percentile.unwrap_or(PERCENTILE)),
         (MethodName::Entropy, _) => Method::Entropy,
     }
-}
-
-fn check_output(arguments: &QuantizeArguments) -> Result<(), Vec<Diagnostic>> {
-    let folder = &arguments.output;
-    let canonical = |path: &Path| path.canonicalize().ok();
-    let source =
-        if arguments.model.is_dir() { Some(arguments.model.as_path()) } else { arguments.model.parent() };
-    let is_source = source.and_then(canonical).is_some_and(|source| canonical(folder) == Some(source));
-    let wrong =
-        |text: String, help: &str| Err(vec![Diagnostic::without_location(&OUTPUT, text).with_help(help)]);
-    if is_source {
-        let text = format!("{} is the folder of the model", folder.display());
-        return wrong(text, "-o names another folder");
-    }
-    if !arguments.force && !is_free(folder) {
-        let text = format!("{} is not an empty folder", folder.display());
-        return wrong(text, "-o names another folder; --force writes into this one");
-    }
-    Ok(())
 }
 
 /// Selects scales, writes the model, and measures it. Returns the report.
