@@ -29,12 +29,12 @@ pub fn unwritten(path: &Path, reason: impl Display) -> Box<Diagnostic> {
 pub fn check_folder(folder: &Path, model: &Path, force: bool) -> Result<(), Box<Diagnostic>> {
     let wrong =
         |text: String, help: &str| Err(Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help)));
-    let is_own = |own: &Path| {
-        let own = if own == Path::new("") { Path::new(".") } else { own };
-        folder.canonicalize().ok().is_some_and(|folder| own.canonicalize().ok() == Some(folder))
+    let is_same = |path: &Path| {
+        let source = if path == Path::new("") { Path::new(".") } else { path };
+        folder.canonicalize().ok().is_some_and(|folder| source.canonicalize().ok() == Some(folder))
     };
     let is_document = model.extension().is_some_and(|extension| extension == "sknd");
-    if is_own(model) || is_document && model.parent().is_some_and(is_own) {
+    if is_same(model) || is_document && model.parent().is_some_and(is_same) {
         let text = format!("{} is the folder of the model", folder.display());
         return wrong(text, "-o names another folder");
     }

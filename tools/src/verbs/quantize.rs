@@ -159,7 +159,7 @@ fn quantize(
     Ok(report.text())
 }
 
-fn check_unquantized(model: &Model) -> Result<(), Diagnostic> {
+fn check_unquantized(model: &Model) -> Result<(), Stopped> {
     let wrong = match model.ir().quantization.first() {
         Some(first) => {
             let text =
@@ -172,7 +172,7 @@ fn check_unquantized(model: &Model) -> Result<(), Diagnostic> {
         ),
         None => return Ok(()),
     };
-    Err(wrong.with_help("quantize the model in reals that it was made from"))
+    Err(wrong.with_help("quantize the model in reals that it was made from").into())
 }
 
 /// Warns of sums of products that remain in reals.

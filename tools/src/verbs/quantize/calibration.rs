@@ -52,7 +52,7 @@ pub struct Exposed {
 impl Exposed {
     /// # Errors
     /// A tensor of an operator with dynamic extents.
-    pub fn new(model: &Model, selected: &[Selected]) -> Result<Self, Diagnostic> {
+    pub fn new(model: &Model, selected: &[Selected]) -> Result<Self, Stopped> {
         let mut places: Vec<(Vec<usize>, ValueId)> = Vec::new();
         let positions = selected.iter().map(|selected| {
             let place = &selected.place;
@@ -78,7 +78,7 @@ impl Exposed {
         run: Run,
         selected: &[Selected],
         samples: std::ops::Range<usize>,
-        mut visit: impl FnMut(usize, usize, &Tensor) -> Result<(), Diagnostic>,
+        mut visit: impl FnMut(usize, usize, &Tensor) -> Result<(), Stopped>,
     ) -> Result<(), Stopped> {
         let has_outputs = self.outputs.iter().any(Option::is_some);
         let mut instance = has_outputs.then(|| run.load(&self.model, run.compiler)).transpose()?;
@@ -131,9 +131,8 @@ pub fn calibrate(
         if let Some(unfit) = observation.add(tensor) {
             let text = format!("`{}` has the element {unfit} in sample {sample}", selected.name);
             let wrong = Diagnostic::error(&CALIBRATION, selected.place.span, text);
-            return Err(
-                wrong.with_help("a range has finite limits; leave out the sample, or correct the weights")
-            );
+            let help = "a range has finite limits; leave out the sample, or correct the weights";
+            return Err(wrong.with_help(help).into());
         }
         if selected.place.source.is_constant()
             && let Some(weights) = weights.get_mut(at)

@@ -16,6 +16,7 @@ use skript_tensor::safetensors;
 use super::operands::Selected;
 use super::parameters::Parameters;
 use crate::onnx_model::IMPORT_FILE;
+use crate::stopped::Stopped;
 use crate::written::unwritten;
 
 /// The module of the library with the quantizer.
@@ -56,7 +57,7 @@ impl Entry<'_> {
 
 /// # Errors
 /// The model has a module with the name of that of the quantizer.
-pub fn check_module(program: &Program) -> Result<(), Diagnostic> {
+pub fn check_module(program: &Program) -> Result<(), Stopped> {
     let is_loaded = program.modules.contains_key(MODULE) && program.origin(MODULE) == Origin::Model;
     if !is_loaded && !program.folder.join(MODULE).with_extension("sknd").exists() {
         return Ok(());
@@ -64,7 +65,7 @@ pub fn check_module(program: &Program) -> Result<(), Diagnostic> {
     let text = format!(
         "the model has a module `{MODULE}`, which hides the module of the library with the quantizer"
     );
-    Err(Diagnostic::without_location(&CALIBRATION, text).with_help("rename the module of the model"))
+    Err(Diagnostic::without_location(&CALIBRATION, text).with_help("rename the module of the model").into())
 }
 
 /// The text of the main module with `@quantize` at the end of the graph.

@@ -39,7 +39,7 @@ fn operands(formula: &Formula) -> Option<[Operand; 2]> {
     let [first_indices, second_indices] = [first, second]
         .map(|(_, subscripts)| subscripts.iter().map(|s| indices(formula, s)).collect::<Vec<_>>());
     let is_reduced = |index: &usize| !kept.contains(index);
-    if !first_indices.iter().chain(&second_indices).flatten().any(|index| is_reduced(index)) {
+    if !first_indices.iter().chain(&second_indices).flatten().any(is_reduced) {
         return None;
     }
     Some([

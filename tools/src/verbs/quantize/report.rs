@@ -161,8 +161,7 @@ impl<'a> Report<'a> {
     /// A warning for each tensor and output below the threshold, and for sums of products that remain in reals.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let least = self.arguments.min_snr;
-        // Differences of NaN are below every threshold.
-        let is_low = |accuracy: &Accuracy| !(accuracy.snr() >= least);
+        let is_low = |accuracy: &Accuracy| accuracy.snr() < least;
         let low = |what: String, accuracy: &Accuracy| {
             let snr = decibels(accuracy.snr());
             format!("{what} has a signal-to-noise ratio of {snr} dB, less than {least} dB")

@@ -11,6 +11,7 @@ use skript_tensor::{ElementType, Tensor, npy};
 
 use crate::inputs;
 use crate::session::Session;
+use crate::stopped::Stopped;
 
 /// The samples, each with one tensor for each input.
 #[derive(Debug, Default)]
@@ -60,7 +61,7 @@ impl Samples {
         let wanted = wanted(session, entry)?;
         let (mut samples, mut wrong) = (Samples::default(), Vec::new());
         for path in paths {
-            let read = files(path).map_err(|message| vec![message]);
+            let read = files(path).map_err(Stopped::into_diagnostics);
             match read.and_then(|files| arrays(session, path, files)) {
                 Ok(all) => {
                     for arrays in all {
@@ -87,7 +88,7 @@ impl Samples {
     }
 
     /// The tensors of one sample in the order of the inputs, in storage types.
-    pub fn get(&self, position: usize) -> Result<Vec<Tensor>, Diagnostic> {
+    pub fn get(&self, position: usize) -> Result<Vec<Tensor>, Stopped> {
         let mut position = position;
         for batch in &self.batches {
             if position < batch.count {
@@ -95,7 +96,7 @@ impl Samples {
             }
             position -= batch.count;
         }
-        Err(crate::session::internal("a sample beyond the data"))
+        Err(crate::session::internal("a sample beyond the data").into())
     }
 
     /// The shapes of the inputs, if all samples have the same.
@@ -108,14 +109,14 @@ impl Samples {
 }
 
 impl Stacked {
-    fn sample(&self, position: usize) -> Result<Tensor, Diagnostic> {
+    fn sample(&self, position: usize) -> Result<Tensor, Stopped> {
         let wrong = |error: &dyn std::fmt::Display| Diagnostic::without_location(&INPUT, error.to_string());
         let volume: u64 = self.shape.iter().product();
         let size = volume as usize * self.array.element().size();
         let bytes = self.array.bytes().get(position * size..(position + 1) * size);
         let bytes = bytes.ok_or_else(|| wrong(&"an array is shorter than its shape"))?;
         let tensor = Tensor::from_bytes(self.array.element(), &self.shape, bytes).map_err(|e| wrong(&e))?;
-        tensor.into_run_time("a sample", self.element).map_err(|e| wrong(&e))
+        Ok(tensor.into_run_time("a sample", self.element).map_err(|e| wrong(&e))?)
     }
 }
 
@@ -146,7 +147,7 @@ fn wanted<'m>(session: &'m Session, entry: &'m Function) -> Result<Vec<Wanted<'m
 }
 
 /// The files of a path: itself, or the arrays in a folder in the order of their names.
-fn files(path: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+fn files(path: &Path) -> Result<Vec<PathBuf>, Stopped> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
@@ -304,6 +305,6 @@ impl Stacked {
     fn sample_as_stored(&self) -> Result<Tensor, String> {
         let unconverted =
             Stacked { element: self.array.element(), array: self.array.clone(), shape: self.shape.clone() };
-        unconverted.sample(0).map_err(|diagnostic| diagnostic.message)
+        unconverted.sample(0).map_err(|stopped| stopped.message().to_owned())
     }
 }
