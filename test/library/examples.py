@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples in the library's comments: `NAME<types>{attributes}(arguments) = results`, and
-`with name = value, …` for variables. Nested lists are tensors, parentheses enclose packs."""
+`with name = value, …` for variables. Nested lists are tensors, parentheses enclose packs, and `2.0 ..(32)` is 2.0, 32 times."""
 import ast
 import re
 
@@ -28,6 +28,7 @@ class Verbatim(Case):
 def values(text):
     """Comma-separated values: tensors as arrays, packs as lists of them."""
     text = re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))
+    text = re.sub(r"(-?[\d.]+) \.\.\((\d+)\)", lambda found: ", ".join([found[1]] * int(found[2])), text)
     found = ast.literal_eval("[%s]" % text)
     return [[array(item) for item in value] if isinstance(value, tuple) else array(value) for value in found]
 

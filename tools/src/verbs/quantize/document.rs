@@ -82,7 +82,7 @@ pub fn quantized_text(program: &Program, graph: &Definition, entries: &[Entry]) 
     });
     let block = format!("    @quantize {{\n{}    }}\n", lines.collect::<String>());
     let end = (graph.span.end as usize).checked_sub(1)?;
-    let (before, after) = (text.get(..end)?, text.get(end..)?);
+    let (before, after) = (text.get(..end)?.trim_end_matches(' '), text.get(end..)?);
     let separator = if before.ends_with('\n') { "" } else { "\n" };
     let mut quantized = format!("{before}{separator}{block}{after}");
     if !main.imports.iter().any(|import| import.path.text() == MODULE) {
