@@ -131,7 +131,9 @@ class Page:
             if "skip" in block.options or block.options.get("needs") == "vulkan" and not LAVAPIPE:
                 continue
             if "file" in block.options:
-                (self.folder / block.options["file"]).write_text(block.text, encoding="utf-8")
+                file = self.folder / block.options["file"]
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(block.text, encoding="utf-8")
             elif block.language in ("sh", "python"):
                 output, succeeded = (self.shell if block.language == "sh" else self.python)(block.text)
                 if succeeded == ("fails" in block.options):
