@@ -55,10 +55,15 @@ fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradi
     } else {
         graph.inputs.push(seed);
     }
+    let names: Vec<String> =
+        wrt.iter().filter_map(|id| graph.tensors.get(*id)).map(|t| t.name.clone()).collect();
+    let gradients: Vec<String> =
+        names.iter().map(|name| graph.names.fresh(&format!("{name}_grad"))).collect();
     let accumulated = accumulate(model, &mut graph, of, seed, &wrt)?;
     let mut document =
         Document { model, sources, graph: &mut graph, names: Names::default(), forward: HashMap::new() };
-    let text = document.text(&accumulated, (&of_name, of), &wrt).map_err(|refusal| vec![refusal])?;
+    let text =
+        document.text(&accumulated, (&of_name, of), &wrt, &gradients).map_err(|refusal| vec![refusal])?;
     let scoped = |(tensor, at): &(TensorId, usize)| graph.tensors.get(*tensor).map(|t| (*at, t.name.clone()));
     let entry = model.function(model.entry).map_or("", |entry| entry.name.as_str());
     let graph_name = format!("main.{}", grad_name(entry));
@@ -165,6 +170,7 @@ impl Document<'_> {
         accumulated: &Accumulated,
         of: (&str, TensorId),
         wrt: &[TensorId],
+        gradients: &[String],
     ) -> Result<String, Refusal> {
         let entry = self.model.function(self.model.entry).map_or("", |entry| entry.name.as_str());
         let graph_name = self.names.fresh(&grad_name(entry));
@@ -172,7 +178,7 @@ impl Document<'_> {
         self.forward_operators(accumulated, &mut operators)?;
         let adjoints = self.adjoint_operators(accumulated, &mut operators)?;
         let sums = self.sum_operators(accumulated, &mut operators);
-        let outputs = self.outputs(accumulated, of, wrt);
+        let outputs = self.outputs(accumulated, of, wrt, gradients);
         let mut text = String::new();
         let _ = writeln!(text, "# The gradient of `{}` of the graph `{entry}`.", of.0);
         let _ = writeln!(text, "graph {graph_name} {{");
@@ -273,38 +279,31 @@ impl Document<'_> {
         }
     }
 
-    /// The outputs: their names, and the names of the tensors that they are.
+    /// The outputs: their names, and the names of the tensors that they are. `names` are those of the gradients, which no other
+    /// tensor has.
     fn outputs(
         &mut self,
         accumulated: &Accumulated,
         of: (&str, TensorId),
         wrt: &[TensorId],
+        names: &[String],
     ) -> Vec<(String, String)> {
-        let mut outputs = Vec::new();
-        let mut taken: HashSet<TensorId> = HashSet::new();
         let computed: HashSet<TensorId> =
             accumulated.calls.iter().flat_map(|call| tensors(self.graph, call).0).collect();
-        let gradients = wrt
-            .iter()
-            .zip(&accumulated.gradients)
-            .map(|(wrt, gradient)| (format!("{}_grad", self.name(*wrt)), *wrt, *gradient));
-        let wanted: Vec<(String, TensorId, Option<TensorId>)> =
-            [(of.0.to_owned(), of.1, Some(of.1))].into_iter().chain(gradients).collect();
-        for (name, like, id) in wanted {
-            let id = id.unwrap_or_else(|| self.zeros(like));
-            let source = self.name(id);
-            if source == name {
-                taken.insert(id);
-                outputs.push((name, source));
-            } else if computed.contains(&id) && taken.insert(id) {
-                let name = self.graph.names.fresh(&name);
-                if let Some(known) = self.graph.tensors.get_mut(id) {
-                    known.name.clone_from(&name);
-                }
-                outputs.push((name.clone(), name));
-            } else {
-                outputs.push((self.graph.names.fresh(&name), source));
+        let differentiated = self.name(of.1);
+        let is_named = differentiated == of.0.replace(['.', ':'], "_");
+        let name = if is_named { differentiated.clone() } else { self.graph.names.fresh(of.0) };
+        let mut outputs = vec![(name, differentiated)];
+        let mut taken = HashSet::from([of.1]);
+        for ((name, like), gradient) in names.iter().zip(wrt).zip(&accumulated.gradients) {
+            let id = gradient.unwrap_or_else(|| self.zeros(*like));
+            if computed.contains(&id)
+                && taken.insert(id)
+                && let Some(known) = self.graph.tensors.get_mut(id)
+            {
+                known.name.clone_from(name);
             }
+            outputs.push((name.clone(), self.name(id)));
         }
         outputs
     }

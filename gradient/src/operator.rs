@@ -30,15 +30,11 @@ pub fn operator(
     for value in inputs.iter().chain(&constants).chain(outputs) {
         writer.name(*value)?;
     }
-    let locals = formulas.iter().flat_map(|formula| &formula.targets).map(|target| target.output);
-    for value in locals {
-        writer.name(value)?;
+    let assignments = needed(formulas, outputs);
+    for (_, target) in &assignments {
+        writer.name(target.output)?;
     }
-    let mut lower = String::new();
-    let mut written = HashSet::new();
-    for formula in formulas {
-        writer.formula(formula, outputs, &mut written, &mut lower)?;
-    }
+    let lower = writer.formulas(&assignments, outputs)?;
     let mut operator = format!("# {comment}\noperator {name} {{\n");
     for (block, values) in [("input", inputs), ("output", outputs)] {
         if !values.is_empty() {
@@ -127,13 +123,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn formula(
-        &mut self,
-        formula: &Formula,
-        outputs: &[ValueId],
-        written: &mut HashSet<ValueId>,
-        text: &mut String,
-    ) -> Result<(), Refusal> {
+    fn check(&self, formula: &Formula) -> Result<(), Refusal> {
         if !formula.findings.is_empty() {
             return Err(self.unwritable("the bounds of an access are checked at run time"));
         }
@@ -142,19 +132,87 @@ impl<'a> Writer<'a> {
         if is_group && formula.targets.iter().any(|target| reads.contains(&target.output)) {
             return Err(self.unwritable("several tensors advance together"));
         }
-        for target in &formula.targets {
-            let is_local = !outputs.contains(&target.output);
-            let has_start = written.insert(target.output) && self.needs_start(formula, target, is_local)?;
-            if has_start {
-                self.start(target, text)?;
+        Ok(())
+    }
+
+    /// The text of assignments. A tensor has at most a formula for its start values and another one, so that the results of more
+    /// formulas, as of an unrolled pack, are copied to the next of several local tensors.
+    fn formulas(
+        &mut self,
+        assignments: &[(&Formula, &Target)],
+        outputs: &[ValueId],
+    ) -> Result<String, Refusal> {
+        let mut text = String::new();
+        let stages = self.stages(assignments, outputs)?;
+        let last: HashMap<ValueId, usize> = assignments
+            .iter()
+            .zip(&stages)
+            .map(|((_, target), stage)| (target.output, stage.number))
+            .collect();
+        let names = self.tensors.clone();
+        for ((formula, target), stage) in assignments.iter().zip(&stages) {
+            self.check(formula)?;
+            let is_last = last.get(&target.output) == Some(&stage.number);
+            if stage.begins {
+                let before = self.tensor(target.output)?;
+                let name = match names.get(&target.output) {
+                    Some(name) if is_last => name.clone(),
+                    _ => self.names.fresh(&before),
+                };
+                self.tensors.insert(target.output, name);
+                if stage.number > 0 {
+                    self.fill(target, &|subscripts| format!("{before}{subscripts}"), &mut text)?;
+                }
+            }
+            if let (true, Init::Fill(value)) = (stage.has_start, target.init) {
+                self.fill(target, &|_| literal(value), &mut text)?;
             }
             let kind = match formula.kind {
-                Accumulation::Assign if has_start => Accumulation::Replace,
+                Accumulation::Assign if stage.has_start || stage.number > 0 || !stage.begins => {
+                    Accumulation::Replace
+                }
                 kind => kind,
             };
-            self.assignment(formula, kind, target, text)?;
+            self.assignment(formula, kind, target, &mut text)?;
         }
-        Ok(())
+        Ok(text)
+    }
+
+    /// The stage of each assignment. The first stages of an output are local tensors.
+    fn stages(
+        &self,
+        assignments: &[(&Formula, &Target)],
+        outputs: &[ValueId],
+    ) -> Result<Vec<Stage>, Refusal> {
+        let single = self.stages_with(assignments, &|value| !outputs.contains(&value))?;
+        let numbered = assignments.iter().zip(&single).filter(|(_, stage)| stage.number > 0);
+        let staged: HashSet<ValueId> = numbered.map(|((_, target), _)| target.output).collect();
+        self.stages_with(assignments, &|value| !outputs.contains(&value) || staged.contains(&value))
+    }
+
+    fn stages_with(
+        &self,
+        assignments: &[(&Formula, &Target)],
+        is_local: &dyn Fn(ValueId) -> bool,
+    ) -> Result<Vec<Stage>, Refusal> {
+        // The stage of each tensor, and whether it accepts another formula.
+        let mut current: HashMap<ValueId, (usize, bool)> = HashMap::new();
+        let mut stages = Vec::new();
+        for (formula, target) in assignments {
+            let stage = match current.get(&target.output) {
+                None => {
+                    let has_start = self.needs_start(formula, target, is_local(target.output))?;
+                    Stage { number: 0, begins: true, has_start }
+                }
+                Some((number, true)) => Stage { number: *number, begins: false, has_start: false },
+                Some((number, false)) => Stage { number: number + 1, begins: true, has_start: false },
+            };
+            let accepts =
+                stage.number == 0 && stage.begins && !stage.has_start && formula.kind == Accumulation::Assign;
+            current.insert(target.output, (stage.number, accepts));
+            stages.push(stage);
+        }
+        Ok(stages)
     }
 
     /// Whether the first formula of a tensor does not determine its start values, or the extents of a local tensor.
@@ -173,22 +231,26 @@ impl<'a> Writer<'a> {
         Ok(is_local && !has_extents)
     }
 
-    /// `y[i0, i1] = value` for all elements.
-    fn start(&self, target: &Target, text: &mut String) -> Result<(), Refusal> {
-        let (Some(shape), Init::Fill(value)) = (self.tensor_type(target.output)?.fixed_shape(), target.init)
-        else {
+    /// `y[i0, i1] = value` for all elements; the value is that at the subscripts `[i0, i1]`.
+    fn fill(
+        &self,
+        target: &Target,
+        value: &dyn Fn(&str) -> String,
+        text: &mut String,
+    ) -> Result<(), Refusal> {
+        let Some(shape) = self.tensor_type(target.output)?.fixed_shape() else {
             return Err(internal("start values without a shape"));
         };
         let mut names = self.names.clone();
         let indices: Vec<String> = shape.iter().map(|_| names.fresh("i")).collect();
         let bounds = indices.iter().zip(&shape).map(|(name, extent)| format!(", {name} < {extent}"));
         let comma = if indices.len() == 1 { "," } else { "" };
+        let subscripts = format!("[{}{comma}]", indices.join(", "));
+        let value = value(&subscripts);
         let _ = writeln!(
             text,
-            "        {}[{}{comma}] = {}{};",
+            "        {}{subscripts} = {value}{};",
             self.tensor(target.output)?,
-            indices.join(", "),
-            literal(value),
             bounds.collect::<String>()
         );
         Ok(())
@@ -226,6 +288,32 @@ impl<'a> Writer<'a> {
         out.push_str(";\n");
         Ok(())
     }
+}
+
+/// Which of the tensors that hold the contents of one tensor an assignment writes.
+struct Stage {
+    /// From 0; the last one is the tensor itself.
+    number: usize,
+    /// Whether the assignment is the first one of the stage.
+    begins: bool,
+    /// Whether a formula with the start values precedes it.
+    has_start: bool,
+}
+
+/// The assignments that the outputs depend on, in order.
+fn needed<'f>(formulas: &'f [Formula], outputs: &[ValueId]) -> Vec<(&'f Formula, &'f Target)> {
+    let mut read: HashSet<ValueId> = outputs.iter().copied().collect();
+    let mut assignments = Vec::new();
+    for formula in formulas.iter().rev() {
+        let targets: Vec<&Target> =
+            formula.targets.iter().filter(|target| read.contains(&target.output)).collect();
+        if !targets.is_empty() {
+            read.extend(crate::formula::reads(formula));
+        }
+        assignments.extend(targets.into_iter().rev().map(|target| (formula, target)));
+    }
+    assignments.reverse();
+    assignments
 }
 
 fn sign(kind: Accumulation) -> &'static str {

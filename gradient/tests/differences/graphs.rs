@@ -115,3 +115,69 @@ fn locals_are_visited_once() {
     );
     assert!(derived(&composed(&text).unwrap(), &["x"]).unwrap().text.contains("v40"));
 }
+
+/// Outputs that several formulas write, which a document writes through local tensors, and a local tensor that no formula reads.
+const SEVERAL: [(&str, &str); 7] = [
+    (
+        "a concatenation of two tensors",
+        "import layout; graph G { @input { x: real[2]; z: real[2]; } @output { y: real[4]; }
+         @compose { y = layout.concat{axis=0}([x, z]); } }",
+    ),
+    (
+        "a concatenation of four tensors",
+        "import layout; graph G { @input { x: real[2]; z: real[3]; } @output { y: real[10]; }
+         @compose { y = layout.concat{axis=0}([x, z, x, z]); } }",
+    ),
+    (
+        "a stack",
+        "import layout; graph G { @input { x: real[2]; z: real[2]; } @output { y: real[3,2]; }
+         @compose { y = layout.stack{axis=0}([x, z, x]); } }",
+    ),
+    (
+        "a sum over a pack",
+        "operator o { @input { xs: real[n]..(k); } @output { y: real[n]; }
+         @lower { y[i,] += xs[j][i,] * xs[0][i,], i < n, j < k; } }
+         graph G { @input { a: real[3]; b: real[3]; } @output { y: real[3]; } @compose { y = o([a, b, a, b]); } }",
+    ),
+    (
+        "a maximum over a pack",
+        "operator o { @input { xs: real[n]..(k); } @output { y: real[n]; }
+         @lower { y[i,] >= xs[j][i,] * xs[j][i,], i < n, j < k; } }
+         graph G { @input { a: real[3]; b: real[3]; c: real[3]; } @output { y: real[3]; }
+         @compose { y = o([a, b, c]); } }",
+    ),
+    (
+        "a range",
+        "operator o { @input { x: real[n,m]; } @output { y: real[n,m]; } @lower { y[i,:] = x[i,:], i < n; } }
+         graph G { @input { x: real[3,2]; } @output { y: real[3,2]; } @compose { y = o(x); } }",
+    ),
+    (
+        "an unread local tensor",
+        "operator o { @attrib { norm: bool = false; } @input { x: real[n]; } @output { y: real[n]; }
+         @lower { m[] += x[i,] * x[i,], i < n; y[i,] = norm ? x[i,] / m[] : x[i,] * x[i,], i < n; } }
+         graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = o(x); } }",
+    ),
+];
+
+#[test]
+fn outputs_of_several_formulas() {
+    let mut wrong = Vec::new();
+    for (name, text) in SEVERAL {
+        if let Err(reason) = crate::checked(text, 5) {
+            wrong.push(format!("{name}: {reason}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `y = exp(x) * x`: the adjoint of `x` is a sum, and the gradient of the gradient has the same names.
+#[test]
+fn gradients_have_the_names_of_their_tensors() {
+    let text = "import math; graph G { @input { x: real[]; } @output { y: real[]; }
+                @compose { t = math.exp(x); y = math.mul(x, t); } }";
+    let first = derived(&composed(text).unwrap(), &["x"]).unwrap();
+    let document = composed(&first.text).unwrap();
+    let outputs = &document.model.function(document.model.entry).unwrap().outputs;
+    let names: Vec<&str> = outputs.iter().map(|port| port.name.as_str()).collect();
+    assert_eq!(names, ["y", "x_grad"]);
+}

@@ -105,7 +105,7 @@ pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
     let absent = ["rope.scaling.type", "expert_count", "attention.scale", "attention.sliding_window"];
     absent.into_iter().try_for_each(|name| parameters.absent(name))?;
     // Without a type, llama.cpp divides positions by the first of these that the file has.
-    let ones = ["rope.scaling.factor", "rope.scale_linear", "rope.scaling.attn_factor"];
+    let ones = ["rope.scaling.factor", "rope.scale_linear", "rope.scaling.attn_factor", "attention.causal"];
     ones.into_iter().try_for_each(|name| parameters.one(name))?;
     let width = parameters.int("embedding_length")?;
     let heads = parameters.int("attention.head_count")?;

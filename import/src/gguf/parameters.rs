@@ -64,11 +64,11 @@ impl<'f> Parameters<'f> {
         }
     }
 
-    /// Refuses a key of a factor that is not 1.
+    /// Refuses a key of a factor that is not 1, or of a flag that is not set.
     pub fn one(self, name: &str) -> Ruled<()> {
         match self.value(name) {
-            None | Some(Value::Int(1) | Value::Real(1.0)) => Ok(()),
-            Some(_) => Err(self.wrong(name, "has a value other than 1, which is not supported")),
+            None | Some(Value::Int(1) | Value::Real(1.0) | Value::Bool(true)) => Ok(()),
+            Some(_) => Err(self.wrong(name, "has a value other than 1 or true, which is not supported")),
         }
     }
 

@@ -24,6 +24,10 @@ fn real(x: f32) -> Vec<u8> {
     [6u32.to_le_bytes(), x.to_le_bytes()].concat()
 }
 
+fn flag(is_set: bool) -> Vec<u8> {
+    [&7u32.to_le_bytes()[..], &[u8::from(is_set)]].concat()
+}
+
 fn string(s: &str) -> Vec<u8> {
     [&8u32.to_le_bytes()[..], &text(s)].concat()
 }
@@ -177,6 +181,7 @@ fn models_that_are_not_supported_are_refused() {
             llama().key("llama.attention.sliding_window", Some(int(512))),
             "`llama.attention.sliding_window` has",
         ),
+        (llama().key("llama.attention.causal", Some(flag(false))), "`llama.attention.causal` has a value"),
         (llama().key("llama.expert_count", Some(int(8))), "the key `llama.expert_count` has a value"),
         (llama().key("llama.rope.dimension_count", Some(int(18))), "turns 18 of 16 features"),
         (llama().tensor("blk.0.attn_k.weight", &[32, 32], Q4_0), "is [32, 32] instead of [16, 32]"),
@@ -204,6 +209,7 @@ fn keys_without_effect_are_accepted() {
         ("rope.scale_linear", int(1)),
         ("attention.scale", real(0.0)),
         ("attention.sliding_window", int(0)),
+        ("attention.causal", flag(true)),
     ] {
         file = file.key(&format!("llama.{key}"), Some(value));
     }
