@@ -11,6 +11,7 @@ use crate::weights::Weights;
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::source_files::load_program_with;
 use skript_import::Origin;
+use skript_runtime::artifact;
 use skript_semantics::ScalarKind;
 use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError};
 use std::path::Path;
@@ -52,7 +53,7 @@ pub struct Gradient {
 
 impl Model {
     /// Differentiates an output by inputs and variables; `variables` means all of them. Without a name of an output, the model must
-    /// have a single one.
+    /// have a single one. Names may be those of the imported model.
     ///
     /// # Errors
     /// [`Error::Document`] with the reasons why the model cannot be differentiated.
@@ -66,11 +67,18 @@ impl Model {
     /// # Errors
     /// The reasons why the model cannot be differentiated.
     pub fn gradient_or_reasons(&self, of: Option<&str>, wrt: &[&str]) -> Result<Gradient, Vec<Diagnostic>> {
-        let wrt = wrt.iter().map(|name| (*name).to_owned()).collect();
-        let request = skript_gradient::Request { of: of.map(str::to_owned), wrt };
+        let wrt = wrt.iter().map(|name| graph_name(self.input_ports(), name)).collect();
+        let of = of.map(|name| graph_name(self.output_ports(), name));
+        let request = skript_gradient::Request { of, wrt };
         let written = skript_gradient::gradient(self.ir(), self.sources(), &request)?;
         Ok(Gradient { text: formatted(&written.text), variables: written.variables, seed: written.seed })
     }
+}
+
+/// The name in the graph of an input or output that may have its name in the imported model.
+fn graph_name(ports: &[artifact::Port], name: &str) -> String {
+    let port = ports.iter().find(|port| port.aliases.iter().any(|alias| alias == name));
+    port.map_or(name, |port| &port.name).to_owned()
 }
 
 impl Gradient {
