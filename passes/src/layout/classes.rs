@@ -3,6 +3,7 @@
 
 use super::node::Node;
 use super::{LastDimension, order};
+use crate::ir::generic::LoopNest;
 use crate::ir::linalg::{Fill, Generic, Yield};
 use crate::ir::shape::InsertSlice;
 use crate::ir::{self, ValueKey, ops, typed, types};
@@ -134,7 +135,8 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
             let inner = extents.get(1..).unwrap_or_default();
             extents.len() >= MIN_DIMENSIONS && !inner.contains(&types::DYNAMIC)
         });
-        if !is_free || !is_permutable || constants.contains(value) {
+        let is_prepared = constants.contains(value) && !is_start(value, constants);
+        if !is_free || !is_permutable || is_prepared {
             return false;
         }
         let class = same.add();
@@ -190,6 +192,16 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
         users.retain(|user| !self.known.contains(&ir::key(*user)));
         users
     }
+}
+
+/// Whether another computation accumulates onto a tensor that is computed from variables alone, such as the bias of a window. The
+/// tensor then has the layout of the result.
+fn is_start(value: Value, constants: &ConstantTensors) -> bool {
+    let accumulates = |user: &OperationRef| {
+        let outputs = LoopNest::read(*user).map(|nest| nest.outputs().iter().any(|o| o.value == value));
+        outputs == Some(true) && user.result(0).is_ok_and(|result| !constants.contains(result.into()))
+    };
+    ir::users(value).iter().any(accumulates)
 }
 
 /// Whether an operation creates a destination that is cloned for each layout: an empty tensor, or a tensor that is filled with one value.
