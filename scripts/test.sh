@@ -37,6 +37,7 @@ step "versions" .venv/bin/python test/versions.py
 step "code blocks of documents" .venv/bin/python test/documents.py
 step "files of earlier releases" .venv/bin/python test/stability/run.py
 step "hostile inputs" .venv/bin/python test/hostile/run.py
+step "killed processes" .venv/bin/python test/reliability/kills.py --count $([ "$all" = --all ] && echo 1000 || echo 40)
 step "documentation site" test/site/run.sh
 sweep="test/library/sweep.py --skript target/release/skript"
 if [ "$all" = --all ]; then
@@ -88,6 +89,7 @@ step "the C API" scripts/c-api.sh
 step "pages in a browser" test/view/run.sh
 step "a model on a microcontroller" .venv/bin/python examples/microcontroller/run.py --skript target/release/skript
 step "Python" .venv/bin/python test/python/package.py
+step "calls from many threads" .venv/bin/python test/reliability/soak.py $([ "$all" = --all ] && echo --minutes 60 || echo "--minutes 0.2 --models 5")
 step "ONNX models in Python" .venv/bin/python test/python/imported.py
 step "arguments of Python callers" .venv/bin/python test/python/callers.py
 # With torch, if it is installed in build/torch-venv; otherwise prints that it is skipped.

@@ -28,7 +28,6 @@ mod stopped;
 mod table;
 mod target_arguments;
 mod timings;
-mod variables;
 mod verbs;
 mod version;
 mod watch;

@@ -22,6 +22,7 @@ mod numbered_files;
 mod pages;
 pub mod random;
 pub mod safetensors;
+pub mod saved;
 pub mod shape;
 pub mod summary;
 mod tensor;

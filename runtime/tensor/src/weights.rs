@@ -12,6 +12,7 @@ use crate::npz::Npz;
 use crate::numbered_files::{numbered, numbered_in};
 use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
+use crate::saved;
 use crate::tensor::{self, Tensor};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,7 @@ impl WeightStore {
     /// # Errors
     /// [`TensorError`] if one of these files cannot be read.
     pub fn folder(folder: &Path, stem: &str, max_bytes: u64) -> Result<WeightStore, TensorError> {
+        saved::complete(folder)?;
         let mut sources = vec![Source::Folder(folder.to_path_buf())];
         for extension in ["safetensors", "npz", "gguf"] {
             let path = folder.join(format!("{stem}.{extension}"));

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use skript::{Model, Tensor};
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT};
 use skript_runtime::SMALLER;
+use skript_tensor::saved;
 
 use crate::command_line::{EngineName, InputArgument, RunArguments};
 use crate::console::{Console, Status};
@@ -16,7 +17,7 @@ use crate::engine::{Calls, Computed, Job};
 use crate::session::{Session, Stopped, Weights, reporter};
 use crate::timings::Timings;
 use crate::watch::Watch;
-use crate::{inputs, measure, outputs, stablehlo_program, variables};
+use crate::{inputs, measure, outputs, stablehlo_program};
 
 /// Runs a model. A record of the run may be kept under the key `record`.
 pub fn run(arguments: &RunArguments, record: Option<&str>, console: &mut Console) -> Status {
@@ -132,10 +133,11 @@ fn report(
     {
         session.report(*error);
     }
-    if let Some(folder) = &arguments.save_variables
-        && let Err(error) = variables::save(model.ir(), &computed.variables, folder)
-    {
-        session.report(*error);
+    if let Some(folder) = &arguments.save_variables {
+        let names = model.ir().variables.iter().map(|variable| variable.name.as_str());
+        if let Err(error) = saved::save(folder, names.zip(&computed.variables)) {
+            session.report(Diagnostic::without_location(&OUTPUT, error.to_string()));
+        }
     }
     if let Some(path) = &arguments.stats
         && let Err(error) = measure::write_stats(path, &computed.spent)
