@@ -221,11 +221,11 @@ def literal(value):
 
 
 def write_dat(path, array):
-    """Writes a weight in the format of model folders: a header of 128 bytes, then float32, or float64 if only that is exact."""
-    kind = "<f8" if array.dtype == np.float64 else "<f4"
+    """Writes a weight in the format of model folders: a header of 128 bytes, then int64, float64, or otherwise float32."""
+    kind = {"i": "<i8"}.get(array.dtype.kind, "<f8" if array.dtype == np.float64 else "<f4")
     data = np.ascontiguousarray(array, dtype=kind).tobytes()
     extents = (list(array.shape) + [0] * 8)[:8]
-    head = b"\x4e\xef\x01\x00" + struct.pack("<II8III", len(data), array.ndim, *extents, 8 * int(kind[2]), 0)
+    head = b"\x4e\xef\x01\x00" + struct.pack("<II8III", len(data), array.ndim, *extents, 8 * int(kind[2]), 4 if kind[1] == "i" else 0)
     with open(path, "wb") as file:
         file.write(head.ljust(128, b"\0") + data)
 
