@@ -43,7 +43,7 @@ pub struct Accumulated {
 
 type Key = (FunctionId, ValueId, Vec<ValueId>);
 
-/// Differentiates the tensor `of` with the adjoint `seed` by the tensors `wrt`.
+/// Differentiates the tensor `of` with the adjoint `seed` by the tensors `wrt`. The tensors `kept` are computed as well.
 ///
 /// # Errors
 /// The operators that cannot be differentiated.
@@ -53,6 +53,7 @@ pub fn accumulate(
     of: TensorId,
     seed: TensorId,
     wrt: &[TensorId],
+    kept: &[TensorId],
 ) -> Result<Accumulated, Vec<Refusal>> {
     let active = active(graph, wrt);
     let mut state = State {
@@ -73,7 +74,7 @@ pub fn accumulate(
         return Err(state.refusals);
     }
     let mut accumulated = state.accumulated;
-    let results = accumulated.gradients.iter().flatten().copied().chain([of]).collect();
+    let results = accumulated.gradients.iter().flatten().chain(kept).copied().chain([of]).collect();
     retain_needed(graph, &mut accumulated, results);
     Ok(accumulated)
 }

@@ -125,7 +125,7 @@ impl Builder<'_> {
     fn check(&self) -> Result<(), Refusal> {
         for (at, formula) in self.formulas.iter().enumerate() {
             if formula.is_search() {
-                return Err(self.refused(formula, "the bounds of an access are checked at run time"));
+                return Err(self.refused(formula, "an access may be out of bounds, which each run checks; a condition such as `| i + 1 < n`, or a guard `x[|i + 1|]`, excludes it"));
             }
             if formula.targets.len() > 1 {
                 return Err(

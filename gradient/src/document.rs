@@ -2,10 +2,12 @@
 //! Writes the gradient of a model: a graph, the operators of the model, and their adjoints.
 
 use crate::accumulate::{Accumulated, Call, accumulate, tensors};
+use crate::constant_extents::with_static_extents;
 use crate::flatten::{Graph, Tensor, TensorId, flatten};
 use crate::names::Names;
 use crate::operator::{constant, operator, type_text};
 use crate::refusal::{Refusal, internal, request};
+use crate::training::{Steps, Training, steps};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::{ConstantData, Extent, Function, FunctionId, Model, TensorType, ValueId};
 use skript_frontend::source::SourceMap;
@@ -20,6 +22,8 @@ pub struct Request {
     pub of: Option<String>,
     /// Inputs and variables by name; `variables` means all variables.
     pub wrt: Vec<String>,
+    /// An optimizer that updates the variables; the gradients are then not outputs, and all outputs of the model are.
+    pub training: Option<Training>,
 }
 
 /// The gradient of a model.
@@ -31,6 +35,8 @@ pub struct Gradient {
     pub variables: Vec<(usize, String)>,
     /// The name of the input that scales the gradients, if the output is not a scalar.
     pub seed: Option<String>,
+    /// The modules that the document imports.
+    pub imports: Vec<String>,
 }
 
 /// Differentiates a model.
@@ -42,9 +48,12 @@ pub fn gradient(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<
 }
 
 fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradient, Vec<Refusal>> {
-    let mut graph = flatten(model)?;
+    let mut model = with_static_extents(model);
+    let mut graph = flatten(&model)?;
+    model.functions.append(&mut graph.selections);
+    let model = &model;
     let (of_name, of) = output(&graph, wanted.of.as_deref())?;
-    let wrt = requested(&graph, &wanted.wrt)?;
+    let wrt = requested(&graph, wanted)?;
     let of_type = tensor(&graph, of)?.tensor.clone();
     let is_scalar = of_type.shape.iter().all(|extent| *extent == Extent::Fixed(1));
     let seed_name = graph.names.fresh(&format!("{of_name}_grad"));
@@ -59,21 +68,41 @@ fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradi
         wrt.iter().filter_map(|id| graph.tensors.get(*id)).map(|t| t.name.clone()).collect();
     let gradients: Vec<String> =
         names.iter().map(|name| graph.names.fresh(&format!("{name}_grad"))).collect();
-    let accumulated = accumulate(model, &mut graph, of, seed, &wrt)?;
+    let training = wanted.training.as_ref();
+    if let Some(training) = training {
+        training.check(&graph, &of_name, is_scalar, &wrt).map_err(|refusal| vec![refusal])?;
+    }
+    let outputs = graph.outputs.iter().map(|(_, id)| *id);
+    let results = outputs.chain(graph.updates.iter().map(|(_, value)| *value));
+    let kept: Vec<TensorId> = results.filter(|_| training.is_some()).collect();
+    let accumulated = accumulate(model, &mut graph, of, seed, &wrt, &kept)?;
     let mut document =
         Document { model, sources, graph: &mut graph, names: Names::default(), forward: HashMap::new() };
-    let text =
-        document.text(&accumulated, (&of_name, of), &wrt, &gradients).map_err(|refusal| vec![refusal])?;
+    let results = Results { of: (&of_name, of), wrt: &wrt, gradients: &gradients, training };
+    let (text, imports) = document.text(&accumulated, &results).map_err(|refusal| vec![refusal])?;
     let scoped = |(tensor, at): &(TensorId, usize)| graph.tensors.get(*tensor).map(|t| (*at, t.name.clone()));
     let entry = model.function(model.entry).map_or("", |entry| entry.name.as_str());
-    let graph_name = format!("main.{}", grad_name(entry));
+    let graph_name = format!("main.{}", results.graph_name(entry));
     let variables = graph.variables.iter().filter_map(scoped);
     let variables = variables.map(|(at, name)| (at, format!("{graph_name}.{name}"))).collect();
-    Ok(Gradient { text, variables, seed: (!is_scalar).then_some(seed_name) })
+    Ok(Gradient { text, variables, seed: (!is_scalar).then_some(seed_name), imports })
 }
 
-fn grad_name(entry: &str) -> String {
-    format!("{}Grad", entry.rsplit('.').next().unwrap_or(entry))
+/// What the document computes.
+struct Results<'a> {
+    /// The output to differentiate.
+    of: (&'a str, TensorId),
+    wrt: &'a [TensorId],
+    /// The names of the gradients.
+    gradients: &'a [String],
+    training: Option<&'a Training>,
+}
+
+impl Results<'_> {
+    fn graph_name(&self, entry: &str) -> String {
+        let suffix = if self.training.is_some() { "Training" } else { "Grad" };
+        format!("{}{suffix}", entry.rsplit('.').next().unwrap_or(entry))
+    }
 }
 
 fn tensor(graph: &Graph, id: TensorId) -> Result<&Tensor, Vec<Refusal>> {
@@ -112,12 +141,14 @@ fn output(graph: &Graph, of: Option<&str>) -> Result<(String, TensorId), Vec<Ref
 }
 
 /// The tensors to differentiate by.
-fn requested(graph: &Graph, names: &[String]) -> Result<Vec<TensorId>, Vec<Refusal>> {
-    let variables = || graph.variables.iter().map(|(tensor, _)| *tensor);
+fn requested(graph: &Graph, wanted: &Request) -> Result<Vec<TensorId>, Vec<Refusal>> {
+    let updated = || graph.updates.iter().filter(|_| wanted.training.is_some());
+    let is_free = |id: &TensorId| updated().all(|(variable, _)| variable != id);
+    let variables = || graph.variables.iter().map(|(tensor, _)| *tensor).filter(is_free);
     let sources = || graph.sources.iter().map(|(name, _)| name.as_str());
     let mut selected: Vec<TensorId> = Vec::new();
     let mut refusals = Vec::new();
-    for name in names {
+    for name in &wanted.wrt {
         let matching = sources_of(graph, name);
         match matching.as_slice() {
             [] if name == "variables" => selected.extend(variables().filter(|id| is_real(graph, *id))),
@@ -165,22 +196,30 @@ struct Document<'a> {
 }
 
 impl Document<'_> {
+    /// The text, and the modules that it imports.
     fn text(
         &mut self,
         accumulated: &Accumulated,
-        of: (&str, TensorId),
-        wrt: &[TensorId],
-        gradients: &[String],
-    ) -> Result<String, Refusal> {
+        results: &Results,
+    ) -> Result<(String, Vec<String>), Refusal> {
         let entry = self.model.function(self.model.entry).map_or("", |entry| entry.name.as_str());
-        let graph_name = self.names.fresh(&grad_name(entry));
+        let graph_name = self.names.fresh(&results.graph_name(entry));
         let mut operators = String::new();
         self.forward_operators(accumulated, &mut operators)?;
         let adjoints = self.adjoint_operators(accumulated, &mut operators)?;
         let sums = self.sum_operators(accumulated, &mut operators);
-        let outputs = self.outputs(accumulated, of, wrt, gradients);
-        let mut text = String::new();
-        let _ = writeln!(text, "# The gradient of `{}` of the graph `{entry}`.", of.0);
+        let mut outputs = self.outputs(accumulated, results);
+        let update =
+            results.training.map(|training| self.update(accumulated, results, training, &mut outputs));
+        let update = update.unwrap_or_default();
+        let (of, mut text) = (results.of.0, String::new());
+        update.imports.iter().for_each(|module| text.push_str(&format!("import {module};\n")));
+        let _ = match results.training {
+            Some(Training { optimizer, .. }) => {
+                writeln!(text, "\n# A step of training: `{optimizer}` reduces `{of}` of the graph `{entry}`.")
+            }
+            None => writeln!(text, "# The gradient of `{of}` of the graph `{entry}`."),
+        };
         let _ = writeln!(text, "graph {graph_name} {{");
         self.declarations(&outputs, accumulated, &mut text);
         text.push_str("    @compose {\n");
@@ -188,14 +227,36 @@ impl Document<'_> {
             let (name, results, arguments) = self.call(call, &adjoints, &sums)?;
             let _ = writeln!(text, "        {} = {name}({});", results.join(", "), arguments.join(", "));
         }
-        for (name, source) in &outputs {
-            if name != source {
-                let _ = writeln!(text, "        {name} = {source};");
-            }
+        for (name, source) in outputs.iter().filter(|(name, source)| name != source) {
+            let _ = writeln!(text, "        {name} = {source};");
         }
-        text.push_str("    }\n}\n");
+        text.push_str("    }\n");
+        if !update.lines.is_empty() {
+            text.push_str("    @update {\n");
+            update.lines.iter().for_each(|line| text.push_str(&format!("        {line};\n")));
+            text.push_str("    }\n");
+        }
+        text.push_str("}\n");
         text.push_str(&operators);
-        Ok(text)
+        Ok((text, update.imports))
+    }
+
+    /// The update of a training step. Removes the gradients from the outputs.
+    fn update(
+        &mut self,
+        accumulated: &Accumulated,
+        results: &Results,
+        training: &Training,
+        outputs: &mut Vec<(String, String)>,
+    ) -> Steps {
+        let gradients = outputs.split_off(outputs.len().saturating_sub(results.wrt.len()));
+        let named = results.wrt.iter().zip(&accumulated.gradients).zip(gradients);
+        let weights = named.filter(|((_, gradient), _)| gradient.is_some());
+        let weights: Vec<(String, String)> =
+            weights.map(|((weight, _), (_, source))| (self.name(*weight), source)).collect();
+        let updates = self.graph.updates.iter().map(|(to, from)| (self.name(*to), self.name(*from)));
+        let updates: Vec<(String, String)> = updates.collect();
+        steps(training, weights, &updates, &mut self.graph.names)
     }
 
     /// The operators of the model.
@@ -279,21 +340,22 @@ impl Document<'_> {
         }
     }
 
-    /// The outputs: their names, and the names of the tensors that they are. `names` are those of the gradients, which no other
-    /// tensor has.
-    fn outputs(
-        &mut self,
-        accumulated: &Accumulated,
-        of: (&str, TensorId),
-        wrt: &[TensorId],
-        names: &[String],
-    ) -> Vec<(String, String)> {
+    /// The outputs, then the gradients: their names, and the names of the tensors that they are. No other tensor has the names of
+    /// the gradients.
+    fn outputs(&mut self, accumulated: &Accumulated, results: &Results) -> Vec<(String, String)> {
         let computed: HashSet<TensorId> =
             accumulated.calls.iter().flat_map(|call| tensors(self.graph, call).0).collect();
-        let differentiated = self.name(of.1);
-        let is_named = differentiated == of.0.replace(['.', ':'], "_");
-        let name = if is_named { differentiated.clone() } else { self.graph.names.fresh(of.0) };
-        let mut outputs = vec![(name, differentiated)];
+        let of = (results.of.0.to_owned(), results.of.1);
+        let wanted = if results.training.is_some() { self.graph.outputs.clone() } else { vec![of] };
+        let mut outputs = Vec::new();
+        for (wanted, id) in wanted {
+            let source = self.name(id);
+            let is_named = source == wanted.replace(['.', ':'], "_");
+            let is_new = is_named && outputs.iter().all(|(name, _)| *name != source);
+            outputs.push((if is_new { source.clone() } else { self.graph.names.fresh(&wanted) }, source));
+        }
+        let names = results.gradients;
+        let (of, wrt) = (results.of, results.wrt);
         let mut taken = HashSet::from([of.1]);
         for ((name, like), gradient) in names.iter().zip(wrt).zip(&accumulated.gradients) {
             let id = gradient.unwrap_or_else(|| self.zeros(*like));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The operators of a model in execution order: composite operators are inlined, static loops are unrolled.
 
+use crate::branches::Branching;
 use crate::names::Names;
 use crate::refusal::{Refusal, refused};
 use skript_frontend::model::{
@@ -48,6 +49,10 @@ pub struct Graph {
     pub constants: BTreeMap<TensorId, ConstantData>,
     /// The outputs, with their names in the model.
     pub outputs: Vec<(String, TensorId)>,
+    /// The variables that the model updates, each with its new value.
+    pub updates: Vec<(TensorId, TensorId)>,
+    /// The operators that select the results of branches; their numbers follow those of the model's functions.
+    pub selections: Vec<Function>,
     pub names: Names,
 }
 
@@ -59,7 +64,7 @@ const TOO_MANY: &str = "with its loops unrolled, it has more than 65536 steps";
 /// Flattens the entry of a model.
 ///
 /// # Errors
-/// The model has dynamic extents, run-time checks, branches or dynamic loops.
+/// The model has dynamic extents, run-time checks or dynamic loops.
 pub fn flatten(model: &Model) -> Result<Graph, Vec<Refusal>> {
     let mut flattening = Flattening { model, graph: Graph::default(), operations: 0, refusals: Vec::new() };
     if let Some(entry) = model.function(model.entry) {
@@ -68,22 +73,22 @@ pub fn flatten(model: &Model) -> Result<Graph, Vec<Refusal>> {
     if flattening.refusals.is_empty() { Ok(flattening.graph) } else { Err(flattening.refusals) }
 }
 
-type Environment = HashMap<ValueId, TensorId>;
+pub type Environment = HashMap<ValueId, TensorId>;
 
-struct Flattening<'a> {
-    model: &'a Model,
-    graph: Graph,
+pub struct Flattening<'a> {
+    pub model: &'a Model,
+    pub graph: Graph,
     /// The number of operations in all blocks so far.
     operations: usize,
-    refusals: Vec<Refusal>,
+    pub refusals: Vec<Refusal>,
 }
 
 impl Flattening<'_> {
-    fn refuse(&mut self, function: &Function, span: Span, reason: &str) {
+    pub fn refuse(&mut self, function: &Function, span: Span, reason: &str) {
         self.refusals.push(refused(function, span, reason));
     }
 
-    fn tensor(&mut self, name: &str, tensor: TensorType) -> TensorId {
+    pub fn tensor(&mut self, name: &str, tensor: TensorType) -> TensorId {
         let name = self.graph.names.fresh(name);
         self.graph.tensors.push(Tensor { name, tensor });
         self.graph.tensors.len() - 1
@@ -119,6 +124,11 @@ impl Flattening<'_> {
             self.graph.sources.push((name.to_owned(), tensor));
         }
         self.body(entry, &mut environment, "");
+        for (variable, value) in &self.model.updates {
+            let mut variables = self.graph.variables.iter();
+            let known = variables.find(|(_, at)| *at == variable.0 as usize).map(|(tensor, _)| *tensor);
+            self.graph.updates.extend(known.zip(environment.get(value).copied()));
+        }
         for port in &entry.outputs {
             for (at, value) in port.tensors.values().iter().enumerate() {
                 let name = match port.tensors {
@@ -159,7 +169,7 @@ impl Flattening<'_> {
         }
     }
 
-    fn block(&mut self, function: &Function, block: &Block, environment: &mut Environment, prefix: &str) {
+    pub fn block(&mut self, function: &Function, block: &Block, environment: &mut Environment, prefix: &str) {
         let before = self.operations;
         self.operations += block.operations.len().max(1);
         if self.operations > MAX_STEPS {
@@ -174,8 +184,9 @@ impl Flattening<'_> {
                 Operation::Constant { value, data } => {
                     self.constant(function, *value, data, environment, prefix);
                 }
-                Operation::If { span, .. } => {
-                    self.refuse(function, *span, "a branch that data decide is not supported");
+                Operation::If { arms, otherwise, outputs, span } => {
+                    let branching = Branching { arms, otherwise, outputs, span: *span };
+                    self.branch(function, &branching, environment, prefix);
                 }
                 Operation::Cut { span, .. } => self.refuse(function, *span, "data decide an extent"),
                 Operation::Loop(looping) => self.unroll(function, looping, environment, prefix),
@@ -203,6 +214,7 @@ impl Flattening<'_> {
             });
             let steps = self.graph.steps.len();
             self.body(callee, &mut tensors, &label);
+            updates(callee, invoke, &tensors, environment);
             for (value, result) in outputs.iter().zip(&invoke.outputs) {
                 if let Some(tensor) = tensors.get(value) {
                     environment.insert(*result, *tensor);
@@ -217,6 +229,7 @@ impl Flattening<'_> {
                 environment.insert(*result, tensor);
             }
         }
+        updates(callee, invoke, &tensors, environment);
         let inputs = inputs.into_iter().chain(callee.captures.iter().copied()).collect();
         self.graph.steps.push(Step { function: invoke.callee, tensors, inputs, outputs, span: invoke.span });
     }
@@ -283,5 +296,12 @@ impl Flattening<'_> {
         for (declared, tensor) in looping.carried.iter().zip(carried) {
             environment.extend(tensor.map(|tensor| (declared.result, tensor)));
         }
+    }
+}
+
+/// Adds the new values of the callee's variables to the environment of the caller.
+fn updates(callee: &Function, invoke: &Invoke, inner: &Environment, outer: &mut Environment) {
+    for ((_, value), result) in callee.updates.iter().zip(&invoke.updates) {
+        outer.extend(inner.get(value).map(|tensor| (*result, *tensor)));
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 const RESERVED: &[&str] = &[
     "optional", "operator", "import", "public", "unroll", "graph", "yield", "while", "false", "elif", "else",
     "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in", "is", "do", "pi",
-    "static", "dynamic", "type", "arith", "num", "math", "main",
+    "static", "dynamic", "type", "arith", "num", "math", "main", "optim",
 ];
 
 /// The names in use.

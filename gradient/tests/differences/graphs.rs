@@ -3,7 +3,7 @@
 
 use crate::formulas;
 use crate::model::{Composed, composed, evaluated, reals, tensor};
-use skript_gradient::{Gradient, Request, gradient};
+use skript_gradient::{Gradient, Request, Training, gradient};
 use std::fmt::Write as _;
 
 /// The product of two numbers.
@@ -11,7 +11,8 @@ const PRODUCT: &str = "operator product { @input { a: real[]; b: real[]; } @outp
                        @lower { c[] = a[] * b[]; } }\n";
 
 fn derived(document: &Composed, wrt: &[&str]) -> Result<Gradient, String> {
-    let request = Request { of: None, wrt: wrt.iter().map(|name| (*name).to_owned()).collect() };
+    let request =
+        Request { wrt: wrt.iter().map(|name| (*name).to_owned()).collect(), ..Request::default() };
     gradient(&document.model, &document.sources, &request).map_err(|reasons| {
         let messages: Vec<String> = reasons.into_iter().map(|reason| reason.message).collect();
         messages.join("; ")
@@ -180,4 +181,96 @@ fn gradients_have_the_names_of_their_tensors() {
     let outputs = &document.model.function(document.model.entry).unwrap().outputs;
     let names: Vec<&str> = outputs.iter().map(|port| port.name.as_str()).collect();
     assert_eq!(names, ["y", "x_grad"]);
+}
+
+/// `if t then x * w elif x * w > 9 then 0.5 * w else x`: each branch has its gradients, and the others have none.
+#[test]
+fn branches_that_data_decide() {
+    let text = format!(
+        "{PRODUCT}operator is_large {{ @input {{ x: real[]; }} @output {{ y: bool[]; }} @lower {{ y[] = x[] > 9.0; }} }}
+graph G {{ @input {{ x: real[]; w: real[]; t: real[]; }} @output {{ y: real[]; }}
+    @compose {{
+        p = product(x, w);
+        first = is_large(t);
+        y = if first then product(p, w) elif is_large(p) then product(0.5, w) else product(x, x);
+    }} }}"
+    );
+    assert_eq!(gradients(&text, &["x", "w"], &[3.0, 2.0, 10.0]), [12.0, 4.0, 12.0]);
+    assert_eq!(gradients(&text, &["x", "w"], &[3.0, 4.0, 1.0]), [2.0, 0.0, 0.5]);
+    assert_eq!(gradients(&text, &["x", "w"], &[3.0, 2.0, 1.0]), [9.0, 6.0, 0.0]);
+}
+
+/// The factor of an input in the sums of a triangle that is too large to be unrolled: `y = sum over i of sum over j <= i of x[j]²`.
+#[test]
+fn a_triangular_range_is_static() {
+    let text = "operator o { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] += x[j,] * x[j,], i < n, j < i + 1; } }
+graph G { @input { x: real[300]; } @output { y: real[300]; } @compose { y = o(x); } }";
+    let derived = derived(&composed(text).unwrap(), &["x"]).unwrap();
+    let derived = composed(&derived.text).unwrap_or_else(|reason| panic!("{reason}\n{}", derived.text));
+    let arguments = [vec![2.0; 300], vec![1.0; 300]].map(|values| tensor(&[300], &values));
+    let outputs = evaluated(&derived.model, &arguments).unwrap();
+    let expected: Vec<f64> = (0..300).map(|j| 4.0 * f64::from(300 - j)).collect();
+    assert_eq!(reals(&outputs[1]), expected);
+}
+
+fn trained(training: Training, wrt: &str) -> Result<String, String> {
+    let text = format!(
+        "{PRODUCT}graph G {{ @input {{ x: real[]; }} @variable {{ w: real[]; v: real[]; n: real[]; }} @output {{ y: real[]; }}
+    @compose {{ p = product(x, w); y = product(p, v); }} @update {{ n = p; }} }}"
+    );
+    let document = composed(&text)?;
+    let request = Request { of: None, wrt: vec![wrt.to_owned()], training: Some(training) };
+    let derived = gradient(&document.model, &document.sources, &request);
+    let derived = derived.map_err(|reasons| reasons.into_iter().map(|r| r.message).collect::<String>())?;
+    composed(&derived.text)?;
+    Ok(derived.text)
+}
+
+fn adam() -> Training {
+    Training { optimizer: "optim.adam{rate=0.5}".to_owned(), ..Training::default() }
+}
+
+/// The update of the model remains, and its variable is not trained.
+#[test]
+fn a_step_of_training_updates_variables() {
+    let text = trained(adam(), "variables").unwrap();
+    assert!(text.starts_with("import optim;\n\n# A step of training: `optim.adam{rate=0.5}` reduces `y`"), "{text}");
+    let update = text.split("@update {").nth(1).unwrap().split('}').next().unwrap().trim();
+    assert!(update.starts_with("n = p;\n        w = w_step: optim.adam{rate=0.5"), "{text}");
+    assert!(text.contains("v = v_step: optim.adam{rate=0.5}(v, v_grad);"), "{text}");
+    assert!(!text.contains("n_step") && !text.contains("x_grad"), "{text}");
+}
+
+#[test]
+fn limits_and_schedules_of_a_step() {
+    let training = Training {
+        schedule: Some("optim.cosine{steps=9}".to_owned()),
+        clip_norm: Some(2.0),
+        clip_value: Some(0.5),
+        ..adam()
+    };
+    let text = trained(training, "w").unwrap();
+    for line in [
+        "w_grad_limited = optim.clip_value{limit=0.5}(w_grad);",
+        "w_grad_limited_squares = optim.sum_of_squares(w_grad_limited);",
+        "norm_factor = optim.norm_factor{limit=2.0}([w_grad_limited_squares]);",
+        "w_grad_limited_scaled = optim.scale(w_grad_limited, norm_factor);",
+        "factor = schedule: optim.cosine{steps=9}();",
+        "w = w_step: optim.adam{rate=0.5}(w, w_grad_limited_scaled, factor);",
+    ] {
+        assert!(text.contains(line), "{line} is missing in {text}");
+    }
+}
+
+#[test]
+fn requests_that_do_not_train() {
+    let optimizer = |text: &str| Training { optimizer: text.to_owned(), ..Training::default() };
+    for wrong in ["adam", "optim.adam{rate=1", "optim.adam}", "optim.adam{a=1};b{}", "optim.adam(x)", ".adam", ""] {
+        let message = trained(optimizer(wrong), "w").unwrap_err();
+        assert!(message.contains(&format!("the optimizer `{wrong}` is not an operator")), "{message}");
+    }
+    let message = trained(adam(), "x").unwrap_err();
+    assert_eq!(message, "training updates variables, and `x` is an input");
+    let message = trained(adam(), "n").unwrap_err();
+    assert!(message.starts_with("`n` has a new value by `@update` of the model"), "{message}");
 }

@@ -89,7 +89,7 @@ impl Case {
                 .iter()
                 .map(|leaf| match leaf {
                     // Moves away from kinks, and from the ends of domains toward zero.
-                    Literal::Real(x) => x * (self.scale + 0.06 * random.unit()) + 0.02 + 0.03 * random.unit(),
+                    Literal::Real(x) => x * (self.scale + 0.06 * random.unit()) + 0.02 + 0.01 * random.unit(),
                     _ => 0.0,
                 })
                 .collect();

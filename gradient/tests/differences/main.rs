@@ -144,7 +144,7 @@ fn second_derivatives() {
         "h[i,] += x[j,] * w[i,j], i < 2, j < 3; y[] += `tanh`(h[i,]) * x[i,], i < 2;",
     );
     let document = composed(&text).unwrap();
-    let request = Request { of: None, wrt: vec!["x".to_owned(), "w".to_owned()] };
+    let request = Request { wrt: vec!["x".to_owned(), "w".to_owned()], ..Request::default() };
     let first = gradient(&document.model, &document.sources, &request).unwrap();
     checked(&first.text.replace("GGrad", "G"), 6).unwrap();
 }

@@ -104,7 +104,7 @@ pub fn compare(document: &Composed, values: &[Tensor], random: &mut Random) -> R
     let outputs = evaluated(model, values)?;
     for (at, output) in outputs.iter().enumerate() {
         let port = &entry.outputs[at];
-        let request = Request { of: Some(port.name.clone()), wrt: names.clone() };
+        let request = Request { of: Some(port.name.clone()), wrt: names.clone(), ..Request::default() };
         let derived = gradient(model, &document.sources, &request);
         let written = derived.map_err(|reasons| reasons[0].message.clone())?;
         let derived =
