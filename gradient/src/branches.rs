@@ -84,7 +84,7 @@ impl Flattening<'_> {
         Some(result)
     }
 
-    /// The operator that selects tensors of a type; a new one if there is none.
+    /// The operator that selects tensors of a type, which is added if it is missing.
     fn selection(
         &mut self,
         condition: TensorType,

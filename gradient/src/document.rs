@@ -88,7 +88,7 @@ fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradi
     Ok(Gradient { text, variables, seed: (!is_scalar).then_some(seed_name), imports })
 }
 
-/// What the document computes.
+/// The results of the document.
 struct Results<'a> {
     /// The output to differentiate.
     of: (&'a str, TensorId),

@@ -32,7 +32,7 @@ impl Training {
     /// Checks that operators are qualified names with attributes, and that the request is one for training.
     ///
     /// # Errors
-    /// What is wrong, and how to write it.
+    /// The part of the request that does not fit, and how to write it.
     pub fn check(&self, graph: &Graph, of: &str, is_scalar: bool, wrt: &[TensorId]) -> Result<(), Refusal> {
         for (what, operator) in [("optimizer", Some(&self.optimizer)), ("schedule", self.schedule.as_ref())] {
             if let Some(operator) = operator.filter(|operator| module(operator).is_none()) {

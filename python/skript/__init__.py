@@ -25,6 +25,7 @@ from ._skript import (
     from_text,
     grad,
     load,
+    training_step,
 )
 from .library import Operators
 
@@ -47,6 +48,7 @@ __all__ = [
     "jax_callable",
     "load",
     "operators",
+    "training_step",
 ]
 
 

@@ -170,4 +170,14 @@ def from_text(
     specialize: bool = False,
 ) -> Model: ...
 def grad(model: Model, wrt: Sequence[str], *, of: str | None = None) -> Model: ...
+def training_step(
+    model: Model,
+    optimizer: str,
+    *,
+    of: str | None = None,
+    wrt: Sequence[str] = ["variables"],
+    schedule: str | None = None,
+    clip_norm: float | None = None,
+    clip_value: float | None = None,
+) -> Model: ...
 def operators() -> list[Operator]: ...

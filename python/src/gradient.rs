@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `grad`.
+//! `grad` and `training_step`.
 
 use pyo3::prelude::*;
+use skript::{Gradient, Training};
 
 use crate::model::Model;
 use crate::options;
@@ -36,12 +37,69 @@ pub fn grad(
     #[pyo3(from_py_with = options::wrt)] wrt: Vec<String>,
     #[pyo3(from_py_with = options::of)] of: Option<String>,
 ) -> PyResult<Model> {
+    derived(py, model, &wrt, |model, names| model.gradient(of.as_deref(), names))
+}
+
+/// A model whose calls are steps of training. Its outputs are those of the model; each call updates the variables, so that an output
+/// becomes less. The variables of the optimizer are zero at first. `compile()` returns an object whose `variables` has the values.
+///
+/// Parameters
+/// ----------
+/// model
+///     a Model whose dimensions are static
+/// optimizer
+///     an operator that maps a variable and its gradient to the next value, with its attributes
+/// of
+///     the output to reduce, which has one element; the default is the only one
+/// wrt
+///     names of variables; the default is all real ones that the model does not update
+/// schedule
+///     an operator without inputs that computes a factor of the rate in each call
+/// clip_norm
+///     the largest norm of all gradients together
+/// clip_value
+///     the largest magnitude of the elements of the gradients
+///
+/// Raises
+/// ------
+/// skript.Error
+///     the model cannot be differentiated, or the optimizer does not fit; `diagnostics` lists the reasons
+///
+/// Examples
+/// --------
+/// >>> step = skript.training_step(model, "optim.adam{rate=1e-3}").compile()
+/// >>> for x, t in batches:
+/// ...     loss = step(x, t)
+#[pyfunction]
+#[pyo3(signature = (model, optimizer, *, of = None, wrt = vec!["variables".to_owned()], schedule = None, clip_norm = None, clip_value = None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+pub fn training_step(
+    py: Python<'_>,
+    model: &Bound<'_, Model>,
+    #[pyo3(from_py_with = options::optimizer)] optimizer: String,
+    #[pyo3(from_py_with = options::of)] of: Option<String>,
+    #[pyo3(from_py_with = options::wrt)] wrt: Vec<String>,
+    #[pyo3(from_py_with = options::schedule)] schedule: Option<String>,
+    #[pyo3(from_py_with = options::clip_norm)] clip_norm: Option<f64>,
+    #[pyo3(from_py_with = options::clip_value)] clip_value: Option<f64>,
+) -> PyResult<Model> {
+    let training = Training { optimizer, schedule, clip_norm, clip_value };
+    derived(py, model, &wrt, |model, names| model.training(of.as_deref(), names, &training))
+}
+
+/// The model that a function derives from a model by these names.
+fn derived(
+    py: Python<'_>,
+    model: &Bound<'_, Model>,
+    names: &[String],
+    derive: impl Fn(&skript::Model, &[&str]) -> Result<Gradient, skript::Error> + Send + Sync,
+) -> PyResult<Model> {
     let model = model.get();
     let whole = model.whole(py)?;
     let weights = model.weights();
     let derived = py.detach(|| {
-        let names: Vec<&str> = wrt.iter().map(String::as_str).collect();
-        whole.gradient(of.as_deref(), &names)?.model(whole, weights)
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        derive(whole, &names)?.model(whole, weights)
     });
     let (derived, weights) = derived.map_err(|error| exception(py, &error))?;
     let name = derived.name().to_owned();

@@ -31,5 +31,6 @@ fn _skript(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(loading::load, module)?)?;
     module.add_function(wrap_pyfunction!(loading::from_text, module)?)?;
     module.add_function(wrap_pyfunction!(gradient::grad, module)?)?;
+    module.add_function(wrap_pyfunction!(gradient::training_step, module)?)?;
     module.add_function(wrap_pyfunction!(operators::operators, module)?)
 }

@@ -19,6 +19,10 @@ options! {
     absent: Vec<String> = "a list of names of inputs";
     wrt: Vec<String> = "a list of names of inputs and variables";
     of: Option<String> = "the name of an output";
+    optimizer: String = "an operator with attributes, such as 'optim.adam{rate=1e-3}'";
+    schedule: Option<String> = "an operator with attributes, such as 'optim.cosine{steps=1000}'";
+    clip_norm: Option<f64> = "the largest norm of all gradients, a positive number";
+    clip_value: Option<f64> = "the largest magnitude of an element of a gradient, a positive number";
     quantize: Option<String> = "'simulate' or 'integer'";
     cache: bool = "True or False";
     specialize: bool = "True or False";

@@ -8,13 +8,16 @@ use crate::model::Model;
 use crate::onnx::formatted;
 use crate::problem::Problem;
 use crate::weights::Weights;
+use skript_frontend::diagnostics::codes::GRADIENT;
 use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::program::Origin as ModuleOrigin;
 use skript_frontend::source_files::load_program_with;
+pub use skript_gradient::Training;
 use skript_import::Origin;
 use skript_runtime::artifact;
 use skript_semantics::ScalarKind;
 use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The gradient of a model: a document whose graph computes an output of the model and its derivatives.
 ///
@@ -49,6 +52,8 @@ pub struct Gradient {
     pub variables: Vec<(usize, String)>,
     /// The input that scales the gradients, if the output that was differentiated is not a scalar.
     pub seed: Option<String>,
+    /// Modules of the model that the document imports, by their paths in its folder.
+    pub modules: Vec<(PathBuf, String)>,
 }
 
 impl Model {
@@ -58,20 +63,63 @@ impl Model {
     /// # Errors
     /// [`Error::Document`] with the reasons why the model cannot be differentiated.
     pub fn gradient(&self, of: Option<&str>, wrt: &[&str]) -> Result<Gradient, Error> {
-        self.gradient_or_reasons(of, wrt)
-            .map_err(|reasons| Error::Document(Problem::all(reasons, self.sources(), self.locations())))
+        self.gradient_or_reasons(of, wrt, None).map_err(|reasons| self.refused(reasons))
     }
 
-    /// Like [`Model::gradient`], with diagnostics for tools.
+    /// A model whose calls are steps of training: `@update` assigns new values to the variables `wrt` (`variables` means all real ones
+    /// that the model does not update), so that the output `of` becomes less. Its outputs are those of this model.
+    ///
+    /// # Errors
+    /// [`Error::Document`] with the reasons why the model cannot be differentiated, or the optimizer does not fit.
+    pub fn training(&self, of: Option<&str>, wrt: &[&str], training: &Training) -> Result<Gradient, Error> {
+        self.gradient_or_reasons(of, wrt, Some(training)).map_err(|reasons| self.refused(reasons))
+    }
+
+    fn refused(&self, reasons: Vec<Diagnostic>) -> Error {
+        Error::Document(Problem::all(reasons, self.sources(), self.locations()))
+    }
+
+    /// Like [`Model::gradient`], or [`Model::training`], with diagnostics for tools.
     ///
     /// # Errors
     /// The reasons why the model cannot be differentiated.
-    pub fn gradient_or_reasons(&self, of: Option<&str>, wrt: &[&str]) -> Result<Gradient, Vec<Diagnostic>> {
+    pub fn gradient_or_reasons(
+        &self,
+        of: Option<&str>,
+        wrt: &[&str],
+        training: Option<&Training>,
+    ) -> Result<Gradient, Vec<Diagnostic>> {
         let wrt = wrt.iter().map(|name| graph_name(self.input_ports(), name)).collect();
         let of = of.map(|name| graph_name(self.output_ports(), name));
-        let request = skript_gradient::Request { of, wrt };
+        let request = skript_gradient::Request { of, wrt, training: training.cloned() };
         let written = skript_gradient::gradient(self.ir(), self.sources(), &request)?;
-        Ok(Gradient { text: formatted(&written.text), variables: written.variables, seed: written.seed })
+        let gradient = Gradient {
+            text: formatted(&written.text),
+            variables: written.variables,
+            seed: written.seed,
+            modules: self.modules(&written.imports),
+        };
+        // The words of the request are part of the document.
+        if let Some(training) = training
+            && let Err(error) = gradient.composed(self, Vec::new())
+        {
+            let text = format!("`{}` cannot train this model: {error}", training.optimizer);
+            return Err(vec![Diagnostic::without_location(&GRADIENT, text)]);
+        }
+        Ok(gradient)
+    }
+
+    /// The modules of the document other than the main module, if it has one of these.
+    fn modules(&self, names: &[String]) -> Vec<(PathBuf, String)> {
+        let program = self.program();
+        let own = program
+            .modules
+            .iter()
+            .filter(|(key, _)| program.origin(key) == ModuleOrigin::Model && **key != program.main);
+        let path = |key: &str| key.split('.').collect::<PathBuf>().with_extension("sknd");
+        let text = |file| program.sources.get(file).map_or_else(String::new, |file| file.text.to_string());
+        let is_own = own.clone().any(|(key, _)| names.contains(key));
+        own.filter(|_| is_own).map(|(key, module)| (path(key), text(module.file))).collect()
     }
 }
 
@@ -105,10 +153,30 @@ impl Gradient {
     /// # Errors
     /// The errors of [`Gradient::arrays`], and of [`Document::compose`].
     pub fn model(&self, model: &Model, weights: &Weights) -> Result<(Model, Weights), Error> {
-        let document = self.document(model, weights)?;
+        self.composed(model, self.initial(model, weights)?)
+    }
+
+    fn composed(&self, model: &Model, arrays: Vec<(String, Tensor)>) -> Result<(Model, Weights), Error> {
+        let document = self.held(model, arrays);
         let numbers = model.ir().numbers;
         let options = ComposeOptions::default().real(numbers.real.name())?.int(numbers.int.name())?;
         Ok((document.compose(&options)?, document.weights()?))
+    }
+
+    /// The arrays of [`Gradient::arrays`], and zeros for the variables that only the gradient has: the state of an optimizer.
+    ///
+    /// # Errors
+    /// The errors of [`Gradient::arrays`], and of [`Document::compose`].
+    pub fn initial(&self, model: &Model, weights: &Weights) -> Result<Vec<(String, Tensor)>, Error> {
+        let mut arrays = self.arrays(model, weights)?;
+        let (own, _) = self.composed(model, Vec::new())?;
+        for request in own.requests() {
+            if self.variables.iter().all(|(_, name)| name != request.name) {
+                let zeros = Tensor::zeros(request.element, &request.shape);
+                arrays.push((request.name.to_owned(), zeros.map_err(|error| Error::Arrays(vec![error]))?));
+            }
+        }
+        Ok(arrays)
     }
 
     /// The element types of the model, as `import.json` lists them; `None` if they are the default types.
@@ -131,14 +199,22 @@ impl Gradient {
     /// # Errors
     /// The errors of [`Gradient::arrays`].
     pub fn document(&self, model: &Model, weights: &Weights) -> Result<Document, Error> {
-        let arrays = self.arrays(model, weights)?;
+        Ok(self.held(model, self.initial(model, weights)?))
+    }
+
+    fn held(&self, model: &Model, arrays: Vec<(String, Tensor)>) -> Document {
         let arrays = arrays.into_iter().map(|(name, tensor)| (name, tensor.into_shared())).collect();
         let (main, mut sink) = (Path::new("main.sknd"), Sink::default());
-        let open = |wanted: &Path| (wanted == main).then(|| self.text.clone().into_bytes());
+        let module =
+            |wanted: &Path| self.modules.iter().find(|(path, _)| path == wanted).map(|(_, text)| text);
+        let open = |wanted: &Path| {
+            let text = if wanted == main { Some(&self.text) } else { module(wanted) };
+            text.map(|text| text.clone().into_bytes())
+        };
         let limits = model.limits();
         let program = load_program_with(main, None, limits, &mut sink, &open);
         let files = Files::Held(HeldArrays::new(Path::new("gradient"), arrays));
-        Ok(Document::checked(program, limits, sink, files, self.origin(model)))
+        Document::checked(program, limits, sink, files, self.origin(model))
     }
 }
 

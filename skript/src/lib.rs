@@ -75,7 +75,7 @@ pub use compose::{ComposeOptions, Value};
 pub use device::find as find_gpu;
 pub use document::{CallModel, Document};
 pub use error::{Error, NotCompiled};
-pub use gradient::Gradient;
+pub use gradient::{Gradient, Training};
 pub use graph::{Call, CallTensor};
 pub use instance::Instance;
 pub use model::{Evaluated, Export, Model};

@@ -101,6 +101,11 @@ impl Model {
         &self.context.limits
     }
 
+    /// The modules of the document.
+    pub(crate) fn program(&self) -> &Program {
+        &self.context.program
+    }
+
     /// The texts of all modules.
     pub fn sources(&self) -> &SourceMap {
         &self.context.program.sources

@@ -339,6 +339,31 @@ graph G {
         self.assertEqual((float(y), x_grad.tolist(), w_grad.tolist()), (13.0, [3.0, 5.0], [1.0, 2.0]))
         self.assertEqual(w_grad.dtype, numpy.float64)
 
+    def test_a_training_step_updates_variables(self):
+        text = """
+operator error { @input { x: real[n]; w: real[n]; t: real[]; } @output { y: real[]; }
+    @lower { s[] += x[i,] * w[i,], i < n; y[] = (s[] - t[]) ** 2.0; } }
+graph G {
+    @input { x: real[2]; t: real[]; }
+    @variable { w: real[2]; }
+    @output { y: real[]; }
+    @compose { y = error(x, w, t); }
+}"""
+        model = skript.from_text(text, weights={"text.G.w": numpy.array([1.0, -1.0], "float32")})
+        step = skript.training_step(model, "optim.sgd{rate=0.125, momentum=0.5}", schedule="optim.staircase{every=1, decay=0.5}").compile()
+        x, t, w, v = numpy.array([1.0, 2.0]), 1.5, numpy.array([1.0, -1.0]), 0
+        for n in range(4):
+            numpy.testing.assert_allclose(step(x.astype("float32"), numpy.float32(t)), (x @ w - t) ** 2, rtol=1e-5)
+            v = 0.5 * v + 2 * (x @ w - t) * x
+            w = w - 0.125 * 0.5 ** n * v
+        numpy.testing.assert_allclose(step.variables["main.GTraining.w"], w, rtol=1e-5)
+        self.assertEqual(step.variables["main.GTraining.schedule.step"], 4)
+
+    def test_training_steps_that_do_not_fit_are_refused(self):
+        model = skript.from_text(package.SCALE, shapes={"x": (3,)})
+        self.raises(skript.Error, "int and bool", skript.training_step, model, "optim.lion")
+        self.raises(TypeError, "optimizer is 1: it must be", skript.training_step, model, 1)
+
     def test_models_without_a_gradient_are_refused(self):
         model = skript.from_text(package.SCALE)
         self.raises(skript.Error, "it has dynamic extents", skript.grad, model, ["x"])

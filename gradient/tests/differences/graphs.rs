@@ -11,8 +11,7 @@ const PRODUCT: &str = "operator product { @input { a: real[]; b: real[]; } @outp
                        @lower { c[] = a[] * b[]; } }\n";
 
 fn derived(document: &Composed, wrt: &[&str]) -> Result<Gradient, String> {
-    let request =
-        Request { wrt: wrt.iter().map(|name| (*name).to_owned()).collect(), ..Request::default() };
+    let request = Request { wrt: wrt.iter().map(|name| (*name).to_owned()).collect(), ..Request::default() };
     gradient(&document.model, &document.sources, &request).map_err(|reasons| {
         let messages: Vec<String> = reasons.into_iter().map(|reason| reason.message).collect();
         messages.join("; ")
@@ -183,7 +182,7 @@ fn gradients_have_the_names_of_their_tensors() {
     assert_eq!(names, ["y", "x_grad"]);
 }
 
-/// `if t then x * w elif x * w > 9 then 0.5 * w else x`: each branch has its gradients, and the others have none.
+/// `if t then x * w elif x * w > 9 then 0.5 * w else x`: each branch has its gradients; those of unselected ones are 0.
 #[test]
 fn branches_that_data_decide() {
     let text = format!(
@@ -234,7 +233,10 @@ fn adam() -> Training {
 #[test]
 fn a_step_of_training_updates_variables() {
     let text = trained(adam(), "variables").unwrap();
-    assert!(text.starts_with("import optim;\n\n# A step of training: `optim.adam{rate=0.5}` reduces `y`"), "{text}");
+    assert!(
+        text.starts_with("import optim;\n\n# A step of training: `optim.adam{rate=0.5}` reduces `y`"),
+        "{text}"
+    );
     let update = text.split("@update {").nth(1).unwrap().split('}').next().unwrap().trim();
     assert!(update.starts_with("n = p;\n        w = w_step: optim.adam{rate=0.5"), "{text}");
     assert!(text.contains("v = v_step: optim.adam{rate=0.5}(v, v_grad);"), "{text}");
@@ -265,7 +267,9 @@ fn limits_and_schedules_of_a_step() {
 #[test]
 fn requests_that_do_not_train() {
     let optimizer = |text: &str| Training { optimizer: text.to_owned(), ..Training::default() };
-    for wrong in ["adam", "optim.adam{rate=1", "optim.adam}", "optim.adam{a=1};b{}", "optim.adam(x)", ".adam", ""] {
+    for wrong in
+        ["adam", "optim.adam{rate=1", "optim.adam}", "optim.adam{a=1};b{}", "optim.adam(x)", ".adam", ""]
+    {
         let message = trained(optimizer(wrong), "w").unwrap_err();
         assert!(message.contains(&format!("the optimizer `{wrong}` is not an operator")), "{message}");
     }
