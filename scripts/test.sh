@@ -83,6 +83,7 @@ else
   step "random networks of the day" .venv/bin/python $networks --seed day --count 100 --seconds 40
 fi
 step "accuracy" scripts/accuracy.sh $all
+step "training" .venv/bin/python test/training/run.py --skript target/release/skript
 step "quantized networks" .venv/bin/python test/quantize/check.py --skript target/release/skript
 step "a model in C" scripts/c-example.sh
 step "the C API" scripts/c-api.sh

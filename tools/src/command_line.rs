@@ -8,17 +8,19 @@ mod output;
 mod quantize;
 mod stop;
 mod threads;
+mod train;
 mod tune;
 mod upkeep;
 mod values;
 mod view;
 
 pub use call::{CallArguments, WeightsArguments};
-pub use grad::GradArguments;
+pub use grad::{GradArguments, StepArguments};
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
 pub use quantize::{MethodName, QuantizeArguments};
 pub use stop::StopArguments;
 pub use threads::ThreadArguments;
+pub use train::TrainArguments;
 pub use tune::TuneArguments;
 pub use upkeep::{CacheAction, CacheArguments, ManualArguments};
 pub use values::{
@@ -59,6 +61,8 @@ pub enum Verb {
     Import(ImportArguments),
     /// Write the gradient of a model as a model folder
     Grad(GradArguments),
+    /// Train the variables of a model on arrays
+    Train(TrainArguments),
     /// Compile a model, or print it at an intermediate stage
     Compile(CompileArguments),
     /// Compare compiled code with the evaluator, and print the first tensor that differs
@@ -97,6 +101,7 @@ impl Verb {
             Verb::Bench(arguments) => Some(&arguments.call.target),
             Verb::Tune(arguments) => Some(&arguments.call.target),
             Verb::Quantize(arguments) => Some(&arguments.target),
+            Verb::Train(arguments) => Some(&arguments.target),
             _ => None,
         }
     }

@@ -12,6 +12,7 @@ mod foreign;
 mod inputs;
 mod limit_arguments;
 mod measure;
+mod model_folder;
 mod onnx_model;
 mod outputs;
 mod panics;

@@ -17,6 +17,7 @@ mod man;
 mod ops;
 mod quantize;
 mod run;
+mod train;
 mod tune;
 mod view;
 
@@ -112,6 +113,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Quantize(a) => a.reading.message_format,
         Verb::Fmt(a) => a.message_format,
         Verb::Grad(a) => a.reading.message_format,
+        Verb::Train(a) => a.reading.message_format,
         Verb::Info(a) => a.reading.message_format,
         Verb::View(a) => a.reading.message_format,
         Verb::Ops(a) => a.message_format,
@@ -128,6 +130,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Tune(arguments) => tune::run(&arguments, console),
         Verb::Quantize(arguments) => quantize::run(&arguments, console),
         Verb::Grad(arguments) => grad::run(&arguments, console),
+        Verb::Train(arguments) => train::run(&arguments, console),
         Verb::Fmt(arguments) => fmt::run(&arguments, console),
         Verb::Info(arguments) => info::run(&arguments, console),
         Verb::View(arguments) => view::run(&arguments, console),

@@ -10,6 +10,8 @@ use crate::console::{Console, Status};
 use crate::onnx_model::{IMPORT_FILE, write_arrays};
 use crate::session::{Session, Stopped, Weights};
 use crate::written::{check_folder, unwritten, write};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
 
 pub fn run(arguments: &GradArguments, console: &mut Console) -> Status {
     let mut session = Session::open(&arguments.model, &arguments.reading);
@@ -31,8 +33,14 @@ fn differentiate(
     model: &Model,
     console: &mut Console,
 ) -> Result<(), Stopped> {
+    if let (None, Some(flag)) = (&arguments.train, arguments.steps.first()) {
+        let text = format!("{flag} is for a step of training; --train names the optimizer");
+        return Err(Diagnostic::without_location(&COMMAND_LINE_NAME, text).into());
+    }
+    let training = arguments.train.as_ref().map(|optimizer| arguments.steps.training(optimizer));
     let wrt: Vec<&str> = arguments.wrt.iter().map(String::as_str).collect();
-    let gradient = model.gradient_or_reasons(arguments.of.as_deref(), &wrt)?;
+    let wrt = if wrt.is_empty() { vec!["variables"] } else { wrt };
+    let gradient = model.gradient_or_reasons(arguments.of.as_deref(), &wrt, training.as_ref())?;
     let Some(folder) = &arguments.output else {
         crate::stdout::print(&gradient.text);
         return Ok(());
@@ -55,20 +63,34 @@ fn save(
     gradient: &Gradient,
     folder: &Path,
 ) -> Result<(), Stopped> {
-    std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, error))?;
-    write(&folder.join("main.sknd"), &[gradient.text.as_bytes()])?;
-    let types = folder.join(IMPORT_FILE);
-    match gradient.origin(model) {
-        Some(origin) => write(&types, &[origin.types_json().as_bytes()])?,
-        // That of a model written before would be wrong.
-        None if types.is_file() => std::fs::remove_file(&types).map_err(|error| unwritten(&types, error))?,
-        None => {}
-    }
-    let arrays = gradient.arrays(model, &session.weights(Weights::from_model_folder())?)?;
+    write_document(model, gradient, folder)?;
+    let arrays = gradient.initial(model, &session.weights(Weights::from_model_folder())?)?;
     write_arrays(
         arrays.iter().map(|(name, tensor)| (name.as_str(), tensor)),
         folder,
         arguments.weights_format,
     )?;
     Ok(())
+}
+
+/// Writes the document, the modules that it imports, and its element types.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_document(model: &Model, gradient: &Gradient, folder: &Path) -> Result<(), Box<Diagnostic>> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, error))?;
+    write(&folder.join("main.sknd"), &[gradient.text.as_bytes()])?;
+    for (path, text) in &gradient.modules {
+        let path = folder.join(path);
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|error| unwritten(parent, error))?;
+        write(&path, &[text.as_bytes()])?;
+    }
+    let types = folder.join(IMPORT_FILE);
+    match gradient.origin(model) {
+        Some(origin) => write(&types, &[origin.types_json().as_bytes()]),
+        // That of a model written before would be wrong.
+        None if types.is_file() => std::fs::remove_file(&types).map_err(|error| unwritten(&types, error)),
+        None => Ok(()),
+    }
 }

@@ -25,6 +25,7 @@ use crate::command_line::{
     MethodName, ModelArguments, Pipeline, QuantizeArgument, QuantizeArguments, WeightsFormat,
 };
 use crate::console::{Console, Status};
+use crate::model_folder::write_modules;
 use crate::onnx_model;
 use crate::render::render;
 use crate::session::{Session, Weights, internal};
@@ -209,7 +210,7 @@ fn write(
     let graph = session.graph().ok_or_else(|| internal("the graph has no definition"))?;
     let text = document::quantized_text(program, graph, &entries);
     let text = text.ok_or_else(|| internal("the main module has no text"))?;
-    document::write_modules(program, &text, &arguments.output)?;
+    write_modules(program, &text, &arguments.output)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use skript::{Tensor, formatted};
 use skript_frontend::ast::Definition;
@@ -15,7 +15,6 @@ use skript_tensor::safetensors;
 
 use super::operands::Selected;
 use super::parameters::Parameters;
-use crate::onnx_model::IMPORT_FILE;
 use crate::stopped::Stopped;
 use crate::written::unwritten;
 
@@ -24,9 +23,6 @@ const MODULE: &str = "quant";
 
 /// The operator that the entries of `@quantize` name.
 const QUANTIZER: &str = "quant.zero_point_linear_quantize";
-
-/// Maximum size of the description of an imported model in bytes.
-const MAX_IMPORT_BYTES: u64 = 1 << 28;
 
 /// The entry of a tensor in `@quantize`.
 pub struct Entry<'a> {
@@ -98,27 +94,6 @@ pub fn quantized_text(program: &Program, graph: &Definition, entries: &[Entry]) 
     Some(if is_formatted { formatted(&quantized) } else { quantized })
 }
 
-/// Writes the modules of the model, with this text of the main module, and the description of an imported model.
-pub fn write_modules(program: &Program, main: &str, folder: &Path) -> Result<(), Box<Diagnostic>> {
-    for (key, module) in &program.modules {
-        if program.origin(key) != Origin::Model {
-            continue;
-        }
-        let is_main = *key == program.main;
-        let path = if is_main { PathBuf::from("main") } else { key.split('.').collect() };
-        let path = folder.join(path).with_extension("sknd");
-        let text = program.sources.get(module.file).map_or("", |file| &file.text);
-        write(&path, if is_main { main } else { text }.as_bytes())?;
-    }
-    let description = program.folder.join(IMPORT_FILE);
-    if description.is_file() {
-        let text = skript_host::file::read_within(&description, &program.folder, MAX_IMPORT_BYTES);
-        let text = text.map_err(|error| unwritten(&folder.join(IMPORT_FILE), error))?;
-        write(&folder.join(IMPORT_FILE), &text)?;
-    }
-    Ok(())
-}
-
 /// Writes the variables of the model in the new folder, whose main module is called `main`, to `main.safetensors`.
 pub fn write_weights(model: &Model, variables: &[Tensor], folder: &Path) -> Result<(), Box<Diagnostic>> {
     if variables.is_empty() {
@@ -132,11 +107,6 @@ pub fn write_weights(model: &Model, variables: &[Tensor], folder: &Path) -> Resu
         stream.flush()
     });
     written.map_err(|error| unwritten(&path, error))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {
-    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    folder.and_then(|()| std::fs::write(path, bytes)).map_err(|error| unwritten(path, error))
 }
 
 #[cfg(test)]
