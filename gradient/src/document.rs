@@ -209,17 +209,17 @@ impl Document<'_> {
         let adjoints = self.adjoint_operators(accumulated, &mut operators)?;
         let sums = self.sum_operators(accumulated, &mut operators);
         let mut outputs = self.outputs(accumulated, results);
-        let update =
-            results.training.map(|training| self.update(accumulated, results, training, &mut outputs));
-        let update = update.unwrap_or_default();
+        let update = match results.training {
+            Some(training) => self.update(accumulated, results, training, &mut outputs),
+            None => Steps::default(),
+        };
         let (of, mut text) = (results.of.0, String::new());
         update.imports.iter().for_each(|module| text.push_str(&format!("import {module};\n")));
-        let _ = match results.training {
-            Some(Training { optimizer, .. }) => {
-                writeln!(text, "\n# A step of training: `{optimizer}` reduces `{of}` of the graph `{entry}`.")
-            }
-            None => writeln!(text, "# The gradient of `{of}` of the graph `{entry}`."),
+        let title = match results.training {
+            Some(Training { optimizer, .. }) => format!("\n# A step of training: `{optimizer}` reduces"),
+            None => "# The gradient of".to_owned(),
         };
+        let _ = writeln!(text, "{title} `{of}` of the graph `{entry}`.");
         let _ = writeln!(text, "graph {graph_name} {{");
         self.declarations(&outputs, accumulated, &mut text);
         text.push_str("    @compose {\n");

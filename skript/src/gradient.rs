@@ -112,14 +112,14 @@ impl Model {
     /// The modules of the document other than the main module, if it has one of these.
     fn modules(&self, names: &[String]) -> Vec<(PathBuf, String)> {
         let program = self.program();
-        let own = program
+        let modules = program
             .modules
             .iter()
             .filter(|(key, _)| program.origin(key) == ModuleOrigin::Model && **key != program.main);
         let path = |key: &str| key.split('.').collect::<PathBuf>().with_extension("sknd");
         let text = |file| program.sources.get(file).map_or_else(String::new, |file| file.text.to_string());
-        let is_own = own.clone().any(|(key, _)| names.contains(key));
-        own.filter(|_| is_own).map(|(key, module)| (path(key), text(module.file))).collect()
+        let is_imported = modules.clone().any(|(key, _)| names.contains(key));
+        modules.filter(|_| is_imported).map(|(key, module)| (path(key), text(module.file))).collect()
     }
 }
 

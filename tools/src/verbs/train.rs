@@ -53,8 +53,10 @@ fn train(
     let folder = arguments.output.as_path();
     check(arguments)?;
     let data = Data::read(session, entry(model)?, &arguments.data)?;
-    let validation = arguments.validation.as_ref();
-    let validation = validation.map(|path| Data::read(session, entry(model)?, path)).transpose()?;
+    let validation = match &arguments.validation {
+        Some(path) => Some(Data::read(session, entry(model)?, path)?),
+        None => None,
+    };
     let whole = model;
     let (model, batch) = batched(arguments, whole, &data)?;
     check_count(&data, &arguments.data, batch)?;
@@ -152,7 +154,7 @@ fn batched(arguments: &TrainArguments, model: &Model, data: &Data) -> Result<(Mo
     Ok((model, batch))
 }
 
-/// The model for the samples that do not fill a batch; `None` if there are none, or if the model is for a static number.
+/// The model for the samples that do not fill a batch; `None` without such samples, and for a model with a static number.
 fn rest_of(model: &Model, whole: &Model, samples: &Data, batch: u64) -> Result<Option<Model>, Stopped> {
     let rest = samples.count as u64 % batch;
     let shapes = samples.shapes(rest);
@@ -269,6 +271,6 @@ fn write_weights(session: &Session, model: &Model, trained: &[Tensor], folder: &
             }
         }
     }
-    let arrays = arrays.iter().map(|(name, tensor)| (name.as_str(), *tensor));
-    Ok(save_arrays(&folder.join("main.safetensors"), arrays)?)
+    let named = arrays.iter().map(|(name, tensor)| (name.as_str(), *tensor));
+    Ok(save_arrays(&folder.join("main.safetensors"), named)?)
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """samples.py FOLDER: arrays for the graphs of line.sknd; t = 2 x0 - x1 + 0.5."""
 import os
 import sys

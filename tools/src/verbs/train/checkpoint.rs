@@ -95,9 +95,9 @@ pub fn save(
         ("training.rows", Tensor::from_bytes(ElementType::F64, &shape, &rows).map_err(unfit)?),
         ("training.fingerprint", Tensor::from_bytes(ElementType::I64, &[12], &hashes).map_err(unfit)?),
     ];
-    let state = state.iter().map(|(name, tensor)| (*name, tensor));
+    let progressed = state.iter().map(|(name, tensor)| (*name, tensor));
     let named = model.ir().variables.iter().map(|variable| variable.name.as_str()).zip(variables);
-    save_arrays(&folder.join(FILE), state.chain(named))
+    save_arrays(&folder.join(FILE), progressed.chain(named))
 }
 
 /// Reads the state: the variables of the training step, and the progress.

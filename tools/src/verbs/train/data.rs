@@ -38,7 +38,7 @@ impl Data {
         }
         for port in &entry.inputs {
             let read = || -> Result<Option<Tensor>, String> {
-                let Some(wanted) = Wanted::of(entry, port)? else { return Ok(None) };
+                let Some(wanted) = Wanted::new(entry, port)? else { return Ok(None) };
                 let array = archive.get(&port.name, &|_, _| Ok(())).map_err(|error| error.to_string())?;
                 let array = array.ok_or_else(|| {
                     format!("there is no array `{}`, whose shape would be {}", port.name, wanted.shape())
@@ -103,7 +103,7 @@ fn row(array: &Tensor) -> &[u64] {
 
 /// Checks that all arrays have the same number of samples.
 fn counted(arrays: Vec<Tensor>, names: &[&str], path: &Path) -> Result<Data, Stopped> {
-    let count = |array: &Tensor| array.shape().first().copied().unwrap_or(0);
+    let count = |array: &Tensor| array.shape().first().copied().unwrap_or_default();
     let wrong = |text: String| {
         Diagnostic::without_location(&TRAINING, format!("{}: {text}", path.display()))
             .with_help("each array has the samples along its first axis")
@@ -129,7 +129,7 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// `None` for an input that is absent.
-    fn of(entry: &'a Function, port: &'a Port) -> Result<Option<Self>, String> {
+    fn new(entry: &'a Function, port: &'a Port) -> Result<Option<Self>, String> {
         let name = port.name.as_str();
         let id = match &port.tensors {
             PortTensors::Single(id) => *id,
@@ -176,7 +176,7 @@ impl<'a> Wanted<'a> {
         }
         let element = ElementType::for_kind(self.tensor.kind, self.numbers);
         let converted = array.into_run_time(&format!("input `{}`", self.name), element);
-        converted.map(Tensor::into_shared).map_err(|error| format!("{error}, as `astype` of numpy does"))
+        converted.map(Tensor::into_shared).map_err(|error| format!("{error}, as numpy's `astype` does"))
     }
 }
 

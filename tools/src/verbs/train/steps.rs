@@ -109,10 +109,10 @@ impl Training<'_> {
     ) -> Result<(), Stopped> {
         let judged =
             |row: &[f64]| row.get(if self.validation.is_some() { self.outputs.len() } else { 0 }).copied();
-        let found = row.first().copied().unwrap_or(f64::NAN);
-        if !found.is_finite() {
+        let reduced = row.first().copied().unwrap_or(f64::NAN);
+        if !reduced.is_finite() {
             let name = self.outputs.first().map_or("", |(_, name)| name);
-            let text = format!("`{name}` is {found} in epoch {}", epoch + 1);
+            let text = format!("`{name}` is {reduced} in epoch {}", epoch + 1);
             let help = "reduce the rate of --optimizer, limit the gradients by --clip-norm, or correct the samples; the checkpoint of the epoch before remains";
             return Err(Diagnostic::without_location(&TRAINING, text).with_help(help).into());
         }
