@@ -417,9 +417,15 @@ fn a_hopeless_file_is_given_up() {
 /// No alternative of the grammar parses nested text twice, which would take exponential time.
 #[test]
 fn an_error_in_nested_text_is_found_in_linear_time() {
-    for (open, close) in
-        [("m[|", "|,]"), ("[|", "|]"), ("p[", "]"), ("p[:p[", "]:1]"), ("real(", ")"), ("(c ? ", " : 1)"), ("[1..(", ")]")]
-    {
+    for (open, close) in [
+        ("m[|", "|,]"),
+        ("[|", "|]"),
+        ("p[", "]"),
+        ("p[:p[", "]:1]"),
+        ("real(", ")"),
+        ("(c ? ", " : 1)"),
+        ("[1..(", ")]"),
+    ] {
         let message = message(&format!("{}a b{}", open.repeat(60), close.repeat(60)));
         assert!(message.contains("found `b`"), "{open}: {message}");
     }
