@@ -12,7 +12,7 @@ const RESERVED: &[&str] = &[
     "optional", "operator", "import", "public", "unroll", "graph", "yield", "while", "false", "elif", "else",
     "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in", "is", "do", "pi",
     "static", "dynamic", "layout", "math", "nn", "linalg", "image", "algo", "onnx", "quant", "rand", "misc",
-    "layer", "main",
+    "loss", "optim", "layer", "main",
 ];
 
 /// Maximum length of a name; longer names are truncated.
