@@ -51,6 +51,7 @@ pub const ALL: &[Pass] = &[
     schedule::phases::PASS,
     schedule::prefixes::PASS,
     schedule::comparisons::PASS,
+    schedule::unpack::PASS,
     schedule::scatters::PASS,
     schedule::borders::PASS,
     schedule::rows::PASS,

@@ -48,6 +48,7 @@ pub mod targets;
 mod tile;
 pub mod tiling;
 mod transpose;
+pub(crate) mod unpack;
 pub mod vectorize;
 mod vectors;
 pub(crate) mod widen_operands;

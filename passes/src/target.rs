@@ -297,6 +297,12 @@ impl TargetDescription {
         self.integers == Integers::Always
     }
 
+    /// Whether an instruction permutes the lanes of a vector of 32-bit elements by another vector.
+    pub(crate) fn permutes(&self) -> bool {
+        let is_x86 = Architecture::of_target(&self.code).name == X86_64;
+        is_x86 && self.processor.vector_bits >= 256
+    }
+
     /// Whether programs for the target have no C library and no threads.
     pub fn is_freestanding(&self) -> bool {
         is_freestanding(&self.code.triple)

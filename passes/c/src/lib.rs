@@ -130,6 +130,7 @@ create_functions! {
     skriptCreateSplitScattersPass => "skript-split-scatters",
     skriptCreateStreamResultsPass => "skript-stream-results",
     skriptCreateTestExponentsPass => "skript-test-exponents",
+    skriptCreateUnpackProductsPass => "skript-unpack-products",
     skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",
     skriptCreateVectorizeMapsPass => "skript-vectorize-maps",
     skriptCreateVectorizeReductionsPass => "skript-vectorize-reductions",

@@ -161,7 +161,7 @@ fn is_wide(value: Value) -> bool {
 }
 
 /// The result of a signed comparison, if it is the same for all values.
-fn decide(predicate: i64, x: Interval, y: Interval) -> Option<bool> {
+pub(crate) fn decide(predicate: i64, x: Interval, y: Interval) -> Option<bool> {
     let below = |x: Interval, y: Interval| {
         if x.high < y.low { Some(true) } else { (x.low >= y.high).then_some(false) }
     };

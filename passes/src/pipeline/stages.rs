@@ -28,7 +28,7 @@ use crate::profile::{kernels, mark, number};
 use crate::recurrence::hoist_projections;
 use crate::schedule::{
     blocks, borders, clamps, comparisons, divisions, exponents, interchange, maps, merge, phases, prefixes,
-    rows, scatters, shuffles, vectorize, widen_operands, winograd,
+    rows, scatters, shuffles, unpack, vectorize, widen_operands, winograd,
 };
 use crate::target::{Architecture, TargetDescription};
 
@@ -147,6 +147,9 @@ fn schedule(target: &TargetDescription) -> Stage {
     let streams = target.streams();
     let stream = |bytes: u64| Step::from(&rows::streams::PASS).with("cache-bytes", bytes);
     let mut steps = vec![
+        Step::from(&unpack::PASS)
+            .with("vector-bits", bits)
+            .with_flag("permutes", target.permutes()),
         Step::from(&comparisons::PASS),
         Step::from(&scatters::PASS),
         Step::from(&borders::PASS),

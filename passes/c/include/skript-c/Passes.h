@@ -195,6 +195,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitScattersPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateStreamResultsPass(void);
 /* --skript-test-exponents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateTestExponentsPass(void);
+/* --skript-unpack-products */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateUnpackProductsPass(void);
 /* --skript-unroll-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateUnrollElementwisePass(void);
 /* --skript-vectorize-maps */

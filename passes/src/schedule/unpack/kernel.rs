@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Emits the kernels of a product whose operand is unpacked: one that multiplies, and one that stores a part of the operand.
+
+use super::lines::Line;
+use super::sources::Sources;
+use super::tables::Tables;
+use super::values::{Failure, Values};
+use crate::ir::attribute_names::{NOALIAS, STEPS};
+use crate::ir::func::Definition;
+use crate::ir::memref::{self, root_of};
+use crate::ir::operator::Operator;
+use crate::ir::{self, Builder, ValueKey, attributes, ops, types, vector};
+use crate::schedule::kernel::KERNEL;
+use melior::ir::{Location, Operation, Type, TypeLike, Value, ValueLike};
+
+/// A product `y[i, j] += x[i, k] · w[j, k]` with an unpacked operand `w`.
+#[derive(Clone)]
+pub(super) struct Shape<'c, 'a> {
+    /// The buffer of the unpacked operand, and the offset and the strides of its rows and of its depth.
+    pub(super) unpacked: Value<'c, 'a>,
+    pub(super) offset: i64,
+    pub(super) strides: [i64; 2],
+    /// The numbers of rows of the unpacked operand, and of products in a sum.
+    pub(super) rows: i64,
+    pub(super) depth: i64,
+    /// The part of the depth that is computed in one step of the loop: all its digits are known.
+    pub(super) block: i64,
+    /// The rows of the unpacked operand in a step.
+    pub(super) tile: i64,
+    pub(super) lanes: i64,
+    pub(super) permutes: bool,
+}
+
+/// An array of the product: its parameter type, its element type, the offset, and the strides of both loops.
+#[derive(Clone)]
+pub(super) struct Matrix<'c> {
+    pub(super) kind: Type<'c>,
+    pub(super) offset: i64,
+    pub(super) strides: [i64; 2],
+}
+
+/// The operations that add a product to a sum.
+pub(super) struct Sum<'c> {
+    pub(super) product: Operator<'c>,
+    pub(super) sum: Operator<'c>,
+}
+
+/// The number of elements of an array with a dynamic extent, as its view has it.
+const LARGEST: i64 = 1 << 40;
+
+/// The maximum number of rows of the other operand in a register tile.
+const ROWS: i64 = 4;
+
+/// The kernel's function. Its arguments are the arrays of the sources, tables, then those of the kernel.
+struct Function<'c, 'a> {
+    definition: Definition<'c, 'a>,
+    views: Vec<(ValueKey, Value<'c, 'a>)>,
+    tables: Vec<Value<'c, 'a>>,
+    others: Vec<Value<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Function<'c, 'a> {
+    fn new(sources: &Sources<'c, 'a>, tables: &Tables<'c, 'a>, others: &[Type<'c>], location: Location<'c>) -> Self {
+        let context = types::context_of(others[0]);
+        let arrays = sources.arrays.iter().map(|array| array.r#type());
+        let types = arrays.chain(tables.list.iter().map(|table| table.kind())).chain(others.iter().copied());
+        let arguments: Vec<(Type, &[&str])> = types
+            .map(|kind| (kind, if kind.is_mem_ref() { &[NOALIAS][..] } else { &[][..] }))
+            .collect();
+        let definition = Definition::new(context, location, &arguments);
+        let (arrays, rest) = definition.arguments.split_at(sources.arrays.len());
+        let (tables, others) = rest.split_at(tables.list.len());
+        let views = sources.arrays.iter().zip(arrays).map(|(array, argument)| {
+            let count = memref::extents(array.r#type()).iter().product();
+            (root_of(*array), flat(&definition.at, *argument, 0, count))
+        });
+        let views = views.collect();
+        let (tables, others) = (tables.to_vec(), others.to_vec());
+        Function { definition, views, tables, others }
+    }
+
+    fn finish(self, context: &'c melior::Context) -> Operation<'c> {
+        self.definition.finish(KERNEL, &[], &[(STEPS, attributes::unit(context))])
+    }
+}
+
+/// A view of an array as a line of `count` elements.
+fn flat<'c: 'a, 'a>(at: &Builder<'c, 'a>, array: Value<'c, 'a>, offset: i64, count: i64) -> Value<'c, 'a> {
+    let element = types::element_or_self(array.r#type());
+    let kind = memref::strided(at.context, &[count], element, (offset, &[1]), None);
+    at.reinterpret_cast(array, (offset, None), &[count], &[1], kind)
+}
+
+impl<'c: 'a, 'a> Shape<'c, 'a> {
+    /// The kernel `(sources…, tables…, x, y, rows of x, first step, end)`, whose steps are tiles of rows.
+    pub(super) fn product(
+        &self,
+        sources: &Sources<'c, 'a>,
+        tables: &mut Tables<'c, 'a>,
+        [x, y]: [&Matrix<'c>; 2],
+        sum: &Sum<'c>,
+        location: Location<'c>,
+    ) -> Result<Operation<'c>, Failure> {
+        let context = types::context_of(x.kind);
+        let index = Type::index(context);
+        let function = Function::new(sources, tables, &[x.kind, y.kind, index, index, index], location);
+        let at = function.definition.at;
+        let [x_array, y_array, count, from, to] = function.others[..] else {
+            return Err(Failure::Unsupported);
+        };
+        let (x_view, y_view) = (flat(&at, x_array, x.offset, LARGEST), flat(&at, y_array, y.offset, LARGEST));
+        let mut failure = None;
+        at.each([from, to, at.idx(1)], |at, step| {
+            let whole = at.muli(at.divui(count, at.idx(ROWS)), at.idx(ROWS));
+            for (bounds, rows) in [([at.idx(0), whole, at.idx(ROWS)], ROWS), ([whole, count, at.idx(1)], 1)] {
+                at.each(bounds, |at, first| {
+                    let tile = Tile { shape: self, x, y, x_view, y_view, sum, first, step, rows };
+                    if let Err(error) = tile.emit(at, sources, tables, &function) {
+                        failure = Some(error);
+                    }
+                });
+            }
+        });
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(function.finish(context)),
+        }
+    }
+
+    /// The kernel `(sources…, tables…, part, first tile, first step, end)` that stores the rows of tiles, the first tile first.
+    pub(super) fn unpacking(
+        &self,
+        sources: &Sources<'c, 'a>,
+        tables: &mut Tables<'c, 'a>,
+        part: Type<'c>,
+        location: Location<'c>,
+    ) -> Result<Operation<'c>, Failure> {
+        let context = types::context_of(part);
+        let index = Type::index(context);
+        let function = Function::new(sources, tables, &[part, index, index, index], location);
+        let at = function.definition.at;
+        let [array, first, from, to] = function.others[..] else {
+            return Err(Failure::Unsupported);
+        };
+        let view = flat(&at, array, 0, memref::extents(part).iter().product());
+        let mut failure = None;
+        at.each([from, to, at.idx(1)], |at, step| {
+            let tile = at.addi(first, step);
+            at.each([at.idx(0), at.idx(self.depth / self.block), at.idx(1)], |at, block| {
+                let mut values = self.values(at, sources, tables, &function, [tile, block]);
+                let row = at.muli(step, at.idx(self.tile * self.depth));
+                let start = at.addi(row, at.muli(block, at.idx(self.block)));
+                for (row, first) in self.vectors() {
+                    match self.line(row, first).ok_or(Failure::Unsupported).and_then(|line| values.vector_at(self.unpacked, &line)) {
+                        Ok(vector) => {
+                            let address = at.addi(start, at.idx(row * self.depth + first));
+                            at.store_vector(vector, view, &[address], None);
+                        }
+                        Err(error) => failure = Some(error),
+                    }
+                }
+            });
+        });
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(function.finish(context)),
+        }
+    }
+
+    /// The rows of a tile and the first elements of the vectors of a block, row by row in each vector.
+    fn vectors(&self) -> Vec<(i64, i64)> {
+        let vectors = (0..self.block / self.lanes).map(|vector| vector * self.lanes);
+        vectors.flat_map(|first| (0..self.tile).map(move |row| (row, first))).collect()
+    }
+
+    /// The position of a vector in the unpacked operand, by the number of the tile and of the block.
+    fn line(&self, row: i64, first: i64) -> Option<Line> {
+        let [of_row, of_depth] = self.strides;
+        let start = row.checked_mul(of_row)?.checked_add(first.checked_mul(of_depth)?)?.checked_add(self.offset)?;
+        Some(Line {
+            factors: vec![of_row.checked_mul(self.tile)?, of_depth.checked_mul(self.block)?],
+            lanes: (0..self.lanes).map(|lane| start + lane * of_depth).collect(),
+        })
+    }
+
+    fn values<'s>(
+        &self,
+        at: Builder<'c, 'a>,
+        sources: &'s Sources<'c, 'a>,
+        tables: &'s mut Tables<'c, 'a>,
+        function: &'s Function<'c, 'a>,
+        variables: [Value<'c, 'a>; 2],
+    ) -> Values<'s, 'c, 'a> {
+        let views = function.views.iter().copied().collect();
+        let lanes = usize::try_from(self.lanes).unwrap_or_default();
+        let extents = vec![self.rows / self.tile, self.depth / self.block];
+        let tables = (tables, function.tables.as_slice());
+        Values::new(at, (lanes, self.permutes), (sources, views), tables, (variables.to_vec(), extents))
+    }
+}
+
+/// A register tile: rows of the other operand by a step.
+struct Tile<'t, 'c, 'a> {
+    shape: &'t Shape<'c, 'a>,
+    x: &'t Matrix<'c>,
+    y: &'t Matrix<'c>,
+    x_view: Value<'c, 'a>,
+    y_view: Value<'c, 'a>,
+    sum: &'t Sum<'c>,
+    first: Value<'c, 'a>,
+    step: Value<'c, 'a>,
+    rows: i64,
+}
+
+impl<'c: 'a, 'a> Tile<'_, 'c, 'a> {
+    fn emit(
+        &self,
+        at: Builder<'c, 'a>,
+        sources: &Sources<'c, 'a>,
+        tables: &mut Tables<'c, 'a>,
+        function: &Function<'c, 'a>,
+    ) -> Result<(), Failure> {
+        let shape = self.shape;
+        let element = types::element_or_self(self.x.kind);
+        let kind = vector::of(&[shape.lanes], element);
+        let zero = at.zero(kind);
+        let count = usize::try_from(shape.tile * self.rows).unwrap_or_default();
+        let start = at.muli(self.first, at.idx(self.x.strides[0]));
+        let mut failure = None;
+        let blocks = [at.idx(0), at.idx(shape.depth / shape.block), at.idx(1)];
+        let sums = at.for_(blocks, &vec![zero; count], |at, block, sums| {
+            let mut sums = sums.to_vec();
+            let mut values = shape.values(at, sources, tables, function, [self.step, block]);
+            let start = at.addi(start, at.muli(block, at.idx(shape.block)));
+            let mut xs: Vec<Value> = Vec::new();
+            for (row, first) in shape.vectors() {
+                if row == 0 {
+                    let load = |n: i64| {
+                        let address = at.addi(start, at.idx(n * self.x.strides[0] + first));
+                        at.load_vector(self.x_view, &[address], kind, None)
+                    };
+                    xs = (0..self.rows).map(load).collect();
+                }
+                let line = shape.line(row, first).ok_or(Failure::Unsupported);
+                let unpacked = match line.and_then(|line| values.vector_at(shape.unpacked, &line)) {
+                    Ok(unpacked) => unpacked,
+                    Err(error) => {
+                        failure = Some(error);
+                        break;
+                    }
+                };
+                let own = sums.iter_mut().skip(usize::try_from(row * self.rows).unwrap_or_default());
+                for (sum, x) in own.zip(&xs) {
+                    let product = self.sum.product.apply(&at, &[*x, unpacked], kind);
+                    *sum = self.sum.sum.apply(&at, &[*sum, product], kind);
+                }
+            }
+            sums
+        });
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        for (n, sum) in at.results(sums).into_iter().enumerate() {
+            let (row, other) = (ir::signed(n) / self.rows, ir::signed(n) % self.rows);
+            let attributes = [
+                ("kind", attributes::combining(at.context, "add")),
+                ("fastmath", attributes::fast(at.context, "reassoc")),
+            ];
+            let sum = at.make(ops::vector::REDUCTION, &[sum], &attributes, element);
+            let j = at.addi(at.muli(self.step, at.idx(shape.tile)), at.idx(row));
+            let i = at.addi(self.first, at.idx(other));
+            let [of_i, of_j] = self.y.strides;
+            let place = at.addi(at.muli(i, at.idx(of_i)), at.muli(j, at.idx(of_j)));
+            let before = at.load(self.y_view, &[place]);
+            let sum = self.sum.sum.apply(&at, &[sum, before], element);
+            at.store(sum, self.y_view, &[place]);
+        }
+        Ok(())
+    }
+}

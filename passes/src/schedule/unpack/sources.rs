@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The maps that compute an array, down to the arrays that they read.
+
+use crate::ir::effects::Effects;
+use crate::ir::generic::{LoopNest, Operand};
+use crate::ir::memref::{self, is_view, root, root_of, users_of_buffer};
+use crate::ir::{self, ValueKey, ops, types};
+use crate::schedule::buffer_uses::has_own_buffer;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use std::collections::HashMap;
+
+/// The maps before an operation that compute an array.
+pub(super) struct Sources<'c, 'a> {
+    /// The only writer of each buffer, by the root of the buffer.
+    maps: HashMap<ValueKey, LoopNest<'c, 'a>>,
+    /// The buffers that no map computes.
+    pub(super) arrays: Vec<Value<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Sources<'c, 'a> {
+    /// `None` if no map computes the array of an operand of `user`, or if a buffer may change before `user`.
+    pub(super) fn new(
+        array: Value<'c, 'a>,
+        user: OperationRef<'c, 'a>,
+        effects: &mut Effects<'c, 'a>,
+    ) -> Option<Self> {
+        let mut sources = Sources { maps: HashMap::new(), arrays: Vec::new() };
+        let mut pending = vec![root(array)];
+        while let Some(buffer) = pending.pop() {
+            let key = ValueKey::of(buffer);
+            if sources.maps.contains_key(&key) || sources.arrays.contains(&buffer) {
+                continue;
+            }
+            match map_of(buffer, user, effects) {
+                Some(nest) => {
+                    pending.extend(nest.inputs().iter().filter(|input| input.is_read()).map(|input| root(input.value)));
+                    pending.extend(tables(&nest).map(root));
+                    sources.maps.insert(key, nest);
+                }
+                None if is_dense(buffer) && is_unchanged(buffer, user, effects) => sources.arrays.push(buffer),
+                None => return None,
+            }
+        }
+        sources.maps.contains_key(&root_of(array)).then_some(sources)
+    }
+
+    /// The map that computes a buffer.
+    pub(super) fn map(&self, buffer: Value<'c, 'a>) -> Option<&LoopNest<'c, 'a>> {
+        self.maps.get(&root_of(buffer))
+    }
+
+    /// Whether the array is larger than all buffers that it is computed from, one of which has bytes.
+    pub(super) fn are_packed(&self, array: Value<'c, 'a>) -> bool {
+        let read = self.arrays.iter().try_fold(0_i64, |sum, array| sum.checked_add(bytes(*array)?));
+        let is_byte = |array: &Value| types::bits(types::element_or_self(array.r#type())) == Some(8);
+        read.zip(bytes(root(array))).is_some_and(|(read, all)| read < all) && self.arrays.iter().any(is_byte)
+    }
+
+    /// Erases the maps whose results nobody reads.
+    pub(super) fn erase_unread(self) {
+        let mut maps: Vec<LoopNest> = self.maps.into_values().collect();
+        loop {
+            let before = maps.len();
+            maps.retain(|map| {
+                let buffer = map.outputs().first().map(|output| root(output.value));
+                let is_unread = buffer.filter(|buffer| {
+                    users_of_buffer(*buffer).is_some_and(|users| users.iter().all(|user| *user == map.op || is_free(*user)))
+                });
+                if let Some(buffer) = is_unread {
+                    erase_buffer(buffer);
+                }
+                is_unread.is_none()
+            });
+            if maps.len() == before {
+                return;
+            }
+        }
+    }
+}
+
+fn is_free(op: OperationRef) -> bool {
+    skript_dialect::op::is(&op, ops::memref::DEALLOC)
+}
+
+/// Erases a buffer with its views and its only writer.
+fn erase_buffer(value: Value) {
+    for user in ir::users(value) {
+        if is_view(user)
+            && let Ok(view) = user.result(0)
+        {
+            erase_buffer(view.into());
+        } else {
+            ir::erase(user);
+        }
+    }
+    if let Some((op, _)) = ir::definition(value) {
+        ir::erase(op);
+    }
+}
+
+/// The arrays that a payload reads at computed positions.
+fn tables<'n, 'c: 'a, 'a>(nest: &'n LoopNest<'c, 'a>) -> impl Iterator<Item = Value<'c, 'a>> + use<'n, 'c, 'a> {
+    let loads = nest.payload.iter().filter(|op| skript_dialect::op::is(*op, ops::memref::LOAD));
+    loads.filter_map(|load| load.operand(0).ok())
+}
+
+/// The number of bytes of a buffer with static extents.
+fn bytes(array: Value) -> Option<i64> {
+    let bits = i64::from(types::bits(types::element_or_self(array.r#type()))?);
+    let extents = memref::extents(array.r#type()).into_iter();
+    extents.filter(|extent| *extent >= 0).try_fold(bits / 8, i64::checked_mul)
+}
+
+/// Whether a buffer has static extents and no gaps.
+fn is_dense(buffer: Value) -> bool {
+    MemRefType::try_from(buffer.r#type()).is_ok_and(|array| array.has_static_shape() && array.affine_map().is_identity())
+}
+
+/// The map that computes all elements of a buffer before `user`, in its block.
+fn map_of<'c: 'a, 'a>(
+    buffer: Value<'c, 'a>,
+    user: OperationRef<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+) -> Option<LoopNest<'c, 'a>> {
+    let (allocation, _) = ir::definition(buffer)?;
+    if ir::name(allocation) != ops::memref::ALLOC || !is_dense(buffer) {
+        return None;
+    }
+    let users = users_of_buffer(buffer)?;
+    let mut writers = users.into_iter().filter(|op| writes(*op, buffer, effects));
+    let writer = writers.next()?;
+    if writers.next().is_some() || writer.block() != user.block() || !ir::is_before(writer, user) {
+        return None;
+    }
+    let nest = LoopNest::read(writer).filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
+    let output = nest.output()?;
+    let is_whole = nest.is_in_order(output) && !output.is_read() && memref::is_contiguous(output.value);
+    let count = |extents: &[i64]| extents.iter().try_fold(1_i64, |all, extent| all.checked_mul(*extent));
+    let is_whole = is_whole && count(nest.static_extents()?) == count(&memref::extents(buffer.r#type()));
+    is_whole.then_some(nest)
+}
+
+/// Whether a buffer that no map computes has the same elements in all operations before `user` that read it and in `user`.
+fn is_unchanged<'c: 'a, 'a>(buffer: Value<'c, 'a>, user: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
+    if let Some((maker, _)) = ir::definition(buffer)
+        && ir::name(maker) == ops::memref::GET_GLOBAL
+    {
+        return true;
+    }
+    let Some(users) = users_of_buffer(buffer).filter(|_| has_own_buffer(buffer)) else {
+        return false;
+    };
+    let mut writers = users.into_iter().filter(|op| writes(*op, buffer, effects));
+    match writers.next() {
+        None => true,
+        // A buffer that is written once, before all operations that read it.
+        Some(writer) => {
+            let is_argument = ir::argument(buffer).is_some();
+            !is_argument && writers.next().is_none() && writer.block() == user.block() && ir::is_before(writer, user)
+        }
+    }
+}
+
+fn writes<'c: 'a, 'a>(op: OperationRef<'c, 'a>, buffer: Value<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
+    !is_free(op) && effects.written(op).into_iter().any(|written| root_of(written) == ValueKey::of(buffer))
+}
+
+/// The stride of each loop in the buffer of an operand, and the offset; `None` unless the buffer is dense.
+pub(super) fn strides<'c: 'a, 'a>(operand: &Operand<'c, 'a>, loops: usize) -> Option<(i64, Vec<i64>)> {
+    is_dense(root(operand.value)).then(|| operand.strides(loops))?
+}

@@ -1,0 +1,650 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Computes values of payloads for the lanes of a vector: integers in 32 bits, and at compile time where all lanes are known.
+
+use super::lines::Line;
+use super::sources::{self, Sources};
+use super::tables::{Table, Tables};
+use crate::elementwise::fold_integers::decide;
+use crate::ir::builder::arith::Integers;
+use crate::ir::generic::LoopNest;
+use crate::ir::linalg::index_of;
+use crate::ir::operator::Operator;
+use crate::ir::{self, Builder, ValueKey, attributes, ops, types, vector};
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
+use skript_symbolic::Interval;
+use std::collections::HashMap;
+
+/// A value of a payload for all lanes.
+#[derive(Clone)]
+pub(super) struct Item<'c, 'a> {
+    what: What<'c, 'a>,
+    /// The values of an integer or bool.
+    interval: Option<Interval>,
+    /// A vector whose lowest bits, as a natural number, are the integer minus a constant.
+    low: Option<Low<'c, 'a>>,
+}
+
+#[derive(Clone)]
+enum What<'c, 'a> {
+    /// An integer or bool that is known for each lane.
+    Known(Vec<i64>),
+    /// A scalar that all lanes share.
+    Shared(Value<'c, 'a>),
+    Vector(Value<'c, 'a>),
+}
+
+#[derive(Clone, Copy)]
+struct Low<'c, 'a> {
+    vector: Value<'c, 'a>,
+    bits: u32,
+    offset: i64,
+}
+
+/// The elements of a map at one position for each lane.
+struct Frame<'s, 'c, 'a> {
+    nest: &'s LoopNest<'c, 'a>,
+    loops: Vec<Line>,
+    known: HashMap<ValueKey, Item<'c, 'a>>,
+}
+
+/// Why a value is not computed.
+pub(super) enum Failure {
+    /// The operations are not supported.
+    Unsupported,
+    /// A table must be added to the arguments of the kernel.
+    Table,
+}
+
+
+type Computed<'c, 'a> = Result<Item<'c, 'a>, Failure>;
+
+/// Emits values at a point of a kernel. Values that several positions share are computed once.
+pub(super) struct Values<'s, 'c, 'a> {
+    pub(super) at: Builder<'c, 'a>,
+    pub(super) lanes: usize,
+    /// Whether the target has an instruction that permutes the lanes of a vector by another vector.
+    pub(super) permutes: bool,
+    sources: &'s Sources<'c, 'a>,
+    /// Flat views of the arrays of the sources.
+    views: HashMap<ValueKey, Value<'c, 'a>>,
+    tables: &'s mut Tables<'c, 'a>,
+    table_views: &'s [Value<'c, 'a>],
+    /// The variables of lines, and their extents.
+    variables: Vec<Value<'c, 'a>>,
+    extents: Vec<i64>,
+    frames: Vec<Frame<'s, 'c, 'a>>,
+    numbers: HashMap<(usize, Vec<Line>), usize>,
+    bases: HashMap<(ValueKey, Vec<i64>), Value<'c, 'a>>,
+}
+
+const WIDE: Interval = Interval { low: i32::MIN as i64, high: i32::MAX as i64 };
+
+fn supported<T>(value: Option<T>) -> Result<T, Failure> {
+    value.ok_or(Failure::Unsupported)
+}
+
+impl<'c, 'a> Item<'c, 'a> {
+    fn known(lanes: Vec<i64>) -> Self {
+        let low = lanes.iter().min().copied().unwrap_or_default();
+        let high = lanes.iter().max().copied().unwrap_or_default();
+        Item { what: What::Known(lanes), interval: Some(Interval { low, high }), low: None }
+    }
+
+    fn new(what: What<'c, 'a>, interval: Option<Interval>) -> Self {
+        Item { what, interval, low: None }
+    }
+
+    fn point(&self) -> Option<i64> {
+        match &self.what {
+            What::Known(lanes) => lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first)),
+            _ => None,
+        }
+    }
+
+    fn is_vector(&self) -> bool {
+        match self.what {
+            What::Known(_) => self.point().is_none(),
+            What::Shared(_) => false,
+            What::Vector(_) => true,
+        }
+    }
+}
+
+impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
+    pub(super) fn new(
+        at: Builder<'c, 'a>,
+        (lanes, permutes): (usize, bool),
+        (sources, views): (&'s Sources<'c, 'a>, HashMap<ValueKey, Value<'c, 'a>>),
+        (tables, table_views): (&'s mut Tables<'c, 'a>, &'s [Value<'c, 'a>]),
+        (variables, extents): (Vec<Value<'c, 'a>>, Vec<i64>),
+    ) -> Self {
+        Values {
+            at,
+            lanes,
+            permutes,
+            sources,
+            views,
+            tables,
+            table_views,
+            variables,
+            extents,
+            frames: Vec::new(),
+            numbers: HashMap::new(),
+            bases: HashMap::new(),
+        }
+    }
+
+    /// A vector of the elements of a buffer at flat positions.
+    pub(super) fn vector_at(&mut self, buffer: Value<'c, 'a>, line: &Line) -> Result<Value<'c, 'a>, Failure> {
+        let item = self.element(buffer, line)?;
+        let element = types::element_or_self(buffer.r#type());
+        Ok(self.emitted(&item, element, true))
+    }
+
+    /// The elements of a buffer at flat positions.
+    fn element(&mut self, buffer: Value<'c, 'a>, line: &Line) -> Computed<'c, 'a> {
+        let sources = self.sources;
+        let Some(nest) = sources.map(buffer) else {
+            return self.load(buffer, line);
+        };
+        let shape = supported(nest.static_extents())?;
+        let loops = supported(line.digits(shape, &self.extents))?;
+        let key = (ir::key(nest.op), loops);
+        let frame = match self.numbers.get(&key) {
+            Some(number) => *number,
+            None => {
+                self.frames.push(Frame { nest, loops: key.1.clone(), known: HashMap::new() });
+                self.numbers.insert(key, self.frames.len() - 1);
+                self.frames.len() - 1
+            }
+        };
+        self.value(frame, *supported(nest.yielded.first())?)
+    }
+
+    fn value(&mut self, frame: usize, value: Value<'c, 'a>) -> Computed<'c, 'a> {
+        let key = ValueKey::of(value);
+        if let Some(item) = self.frames[frame].known.get(&key) {
+            return Ok(item.clone());
+        }
+        let item = self.computed(frame, value)?;
+        if let Some(interval) = item.interval
+            && (interval.low < WIDE.low || interval.high > WIDE.high)
+        {
+            return Err(Failure::Unsupported);
+        }
+        self.frames[frame].known.insert(key, item.clone());
+        Ok(item)
+    }
+
+    fn computed(&mut self, frame: usize, value: Value<'c, 'a>) -> Computed<'c, 'a> {
+        let nest = self.frames[frame].nest;
+        if let Some(constant) = ir::integer(value) {
+            return Ok(Item::known(vec![constant; self.lanes]));
+        }
+        if let Some(constant) = ir::real(value) {
+            return Ok(Item::new(What::Shared(self.at.real(constant, value.r#type())), None));
+        }
+        if let Some(position) = nest.position(value) {
+            let line = supported(self.position(frame, position))?;
+            return self.element(supported(nest.operands.get(position))?.value, &line);
+        }
+        let (op, _) = supported(ir::definition(value))?;
+        if let Some(l) = index_of(op) {
+            let line = supported(self.frames[frame].loops.get(l))?.clone();
+            return self.index(&line);
+        }
+        if !nest.payload.contains(&op) {
+            return Err(Failure::Unsupported);
+        }
+        if let Some(item) = self.tabulated(frame, value)? {
+            return Ok(item);
+        }
+        self.operation(frame, op)
+    }
+
+    /// The flat position of an operand's element in its buffer.
+    fn position(&self, frame: usize, operand: usize) -> Option<Line> {
+        let Frame { nest, loops, .. } = &self.frames[frame];
+        let (offset, strides) = sources::strides(nest.operands.get(operand)?, loops.len())?;
+        let zero = Line::zero(self.variables.len(), self.lanes).plus_constant(offset);
+        loops.iter().zip(strides).try_fold(zero?, |sum, (line, stride)| sum.plus(line, stride))
+    }
+
+    fn index(&mut self, line: &Line) -> Computed<'c, 'a> {
+        if line.is_constant() {
+            return Ok(Item::known(line.lanes.clone()));
+        }
+        let [low, high] = supported(line.bounds(&self.extents).filter(|_| line.is_uniform()))?;
+        let index = self.address(line, line.lanes[0]);
+        let index = self.at.index_cast(index, types::i32(self.at.context));
+        Ok(Item::new(What::Shared(index), Some(Interval { low, high })))
+    }
+
+    /// The value of a line whose lanes have the constant `first`.
+    pub(super) fn address(&mut self, line: &Line, first: i64) -> Value<'c, 'a> {
+        let at = self.at;
+        let mut sum: Option<Value> = None;
+        for (factor, variable) in line.factors.iter().zip(&self.variables) {
+            if *factor != 0 {
+                let key = (ValueKey::of(*variable), vec![*factor]);
+                let product = self.bases.entry(key).or_insert_with(|| at.muli(*variable, at.idx(*factor)));
+                sum = Some(match sum {
+                    Some(sum) => at.addi(sum, *product),
+                    None => *product,
+                });
+            }
+        }
+        let first = at.idx(first);
+        sum.map_or(first, |sum| at.addi(sum, first))
+    }
+
+    /// Loads the elements of an array.
+    fn load(&mut self, buffer: Value<'c, 'a>, line: &Line) -> Computed<'c, 'a> {
+        let view = *supported(self.views.get(&ir::memref::root_of(buffer)))?;
+        let element = types::element_or_self(view.r#type());
+        let at = self.at;
+        let first = line.lanes.iter().min().copied().unwrap_or_default();
+        let address = self.address(line, first);
+        if line.is_uniform() {
+            let loaded = at.load(view, &[address]);
+            return self.widened(What::Shared(loaded), element);
+        }
+        let last = line.lanes.iter().max().copied().unwrap_or_default();
+        let span = last - first + 1;
+        if span > MAX_SPAN {
+            return Err(Failure::Unsupported);
+        }
+        let loaded = at.load_vector(view, &[address], vector::of(&[span], element), None);
+        let mask: Vec<i64> = line.lanes.iter().map(|lane| lane - first).collect();
+        let loaded = if line.is_contiguous() {
+            loaded
+        } else {
+            let mask = [("mask", attributes::i64s(at.context, &mask))];
+            at.make(ops::vector::SHUFFLE, &[loaded, loaded], &mask, self.kind(element))
+        };
+        self.widened(What::Vector(loaded), element)
+    }
+
+    /// Converts loaded integers to 32 bits.
+    fn widened(&self, what: What<'c, 'a>, element: Type<'c>) -> Computed<'c, 'a> {
+        if element.is_f32() {
+            return Ok(Item::new(what, None));
+        }
+        let bits = supported(types::bits(element).filter(|bits| element.is_integer() && (2..=16).contains(bits)))?;
+        let word = types::i32(self.at.context);
+        let wide = |value| self.at.convert(ops::arith::EXTSI, value, word);
+        let what = match what {
+            What::Shared(value) => What::Shared(wide(value)),
+            What::Vector(value) => What::Vector(wide(value)),
+            What::Known(lanes) => What::Known(lanes),
+        };
+        let half = 1_i64 << (bits - 1);
+        Ok(Item::new(what, Some(Interval { low: -half, high: half - 1 })))
+    }
+
+    fn kind(&self, element: Type<'c>) -> Type<'c> {
+        vector::of(&[ir::signed(self.lanes)], element)
+    }
+
+    /// The scalar or vector of an item. Integers have 32 bits; `element` is the type of a bool or real.
+    fn emitted(&self, item: &Item<'c, 'a>, element: Type<'c>, wide: bool) -> Value<'c, 'a> {
+        let is_bool = types::bits(element) == Some(1);
+        let element = if element.is_float() || is_bool { element } else { types::i32(self.at.context) };
+        match &item.what {
+            What::Known(lanes) => match item.point() {
+                Some(point) if wide => self.at.int(point, self.kind(element)),
+                Some(point) => self.at.int(point, element),
+                None => {
+                    let lanes: Vec<Attribute> =
+                        lanes.iter().map(|lane| IntegerAttribute::new(element, *lane).into()).collect();
+                    self.at.literal(attributes::listed(self.kind(element), &lanes))
+                }
+            },
+            What::Shared(value) if wide => self.at.broadcast(*value, ir::signed(self.lanes)),
+            What::Shared(value) | What::Vector(value) => *value,
+        }
+    }
+
+    /// The load of a value from a table of all its values, if it is a real that few shared bytes determine.
+    fn tabulated(&mut self, frame: usize, value: Value<'c, 'a>) -> Result<Option<Item<'c, 'a>>, Failure> {
+        let nest = self.frames[frame].nest;
+        let Some((table, leaves)) = Table::of(nest, value, self.sources) else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        for leaf in leaves {
+            let line = supported(self.position(frame, leaf))?;
+            if !line.is_uniform() {
+                return Ok(None);
+            }
+            bytes.push(self.element(nest.operands[leaf].value, &line)?);
+        }
+        let Some(view) = self.table_views.get(self.tables.number(table)).copied() else {
+            return Err(Failure::Table);
+        };
+        let (at, word) = (self.at, types::i32(self.at.context));
+        let index = bytes.iter().enumerate().fold(None, |sum: Option<Value>, (n, byte)| {
+            let byte = at.andi(self.emitted(byte, word, false), at.int(255, word));
+            let part = if n == 0 { byte } else { at.shli(byte, at.int(8 * ir::signed(n), word)) };
+            Some(sum.map_or(part, |sum| at.ori(sum, part)))
+        });
+        let index = at.convert(ops::arith::INDEX_CASTUI, supported(index)?, at.index_type());
+        Ok(Some(Item::new(What::Shared(at.load(view, &[index])), None)))
+    }
+
+    fn operation(&mut self, frame: usize, op: OperationRef<'c, 'a>) -> Computed<'c, 'a> {
+        let name = ir::name(op);
+        let operands: Vec<Value> = op.operands().collect();
+        let result: Type = supported(op.result(0).ok())?.r#type();
+        match (name.as_str(), operands.as_slice()) {
+            (ops::memref::LOAD, [table, index]) => {
+                let index = self.value(frame, *index)?;
+                self.lookup(*table, &index)
+            }
+            (ops::arith::SELECT, [condition, then, otherwise]) => {
+                if let Some((value, modulus)) = remainder_of(op) {
+                    let value = self.value(frame, value)?;
+                    return self.masked(&value, modulus - 1);
+                }
+                let condition = self.value(frame, *condition)?;
+                match condition.point() {
+                    Some(0) => return self.value(frame, *otherwise),
+                    Some(_) => return self.value(frame, *then),
+                    None => {}
+                }
+                let (then, otherwise) = (self.value(frame, *then)?, self.value(frame, *otherwise)?);
+                self.selected(&condition, &then, &otherwise, result)
+            }
+            (ops::arith::CMPI, [x, y]) => {
+                let (x, y) = (self.value(frame, *x)?, self.value(frame, *y)?);
+                let predicate = supported(ir::arith::predicate(op))?;
+                self.compared(op, predicate, &x, &y)
+            }
+            (ops::arith::INDEX_CAST | ops::arith::EXTSI, [x]) => {
+                let is_flag = types::bits(x.r#type()) == Some(1);
+                let x = self.value(frame, *x)?;
+                supported((!is_flag).then_some(x))
+            }
+            (ops::arith::SITOFP, [x]) if result.is_f32() => {
+                let x = self.value(frame, *x)?;
+                Ok(self.real(&x, result))
+            }
+            (_, [x, y]) if !result.is_float() && types::bits(result) != Some(1) => {
+                let (x, y) = (self.value(frame, *x)?, self.value(frame, *y)?);
+                self.integer(&name, &x, &y)
+            }
+            (_, operands) if name.starts_with("arith.") && result.is_f32() => {
+                self.applied(frame, op, operands, result)
+            }
+            _ => Err(Failure::Unsupported),
+        }
+    }
+
+    /// Applies an operation on reals.
+    fn applied(
+        &mut self,
+        frame: usize,
+        op: OperationRef<'c, 'a>,
+        operands: &[Value<'c, 'a>],
+        result: Type<'c>,
+    ) -> Computed<'c, 'a> {
+        let mut items = Vec::new();
+        for operand in operands {
+            if !operand.r#type().is_f32() {
+                return Err(Failure::Unsupported);
+            }
+            items.push(self.value(frame, *operand)?);
+        }
+        let wide = items.iter().any(Item::is_vector);
+        let operands: Vec<Value> = items.iter().map(|item| self.emitted(item, result, wide)).collect();
+        let kind = if wide { self.kind(result) } else { result };
+        let value = Operator::from_op(op).apply(&self.at, &operands, kind);
+        Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, None))
+    }
+
+    fn selected(
+        &self,
+        condition: &Item<'c, 'a>,
+        then: &Item<'c, 'a>,
+        otherwise: &Item<'c, 'a>,
+        element: Type<'c>,
+    ) -> Computed<'c, 'a> {
+        let interval = then.interval.zip(otherwise.interval).map(|(x, y)| x.hull(y));
+        if let (What::Known(condition), What::Known(then), What::Known(otherwise)) =
+            (&condition.what, &then.what, &otherwise.what)
+        {
+            let lanes = condition.iter().zip(then.iter().zip(otherwise));
+            return Ok(Item::known(lanes.map(|(holds, (x, y))| if *holds == 0 { *y } else { *x }).collect()));
+        }
+        let wide = [condition, then, otherwise].iter().any(|item| item.is_vector());
+        let condition = self.emitted(condition, types::flag(self.at.context), wide);
+        let values = [then, otherwise].map(|item| self.emitted(item, element, wide));
+        let value = self.at.select(condition, values[0], values[1]);
+        Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, interval))
+    }
+
+    fn compared(
+        &self,
+        op: OperationRef<'c, 'a>,
+        predicate: i64,
+        x: &Item<'c, 'a>,
+        y: &Item<'c, 'a>,
+    ) -> Computed<'c, 'a> {
+        let intervals = x.interval.zip(y.interval);
+        if let Some(holds) = intervals.and_then(|(x, y)| decide(predicate, x, y)) {
+            return Ok(Item::known(vec![holds.into(); self.lanes]));
+        }
+        if let (What::Known(x), What::Known(y)) = (&x.what, &y.what) {
+            let holds = |(x, y): (&i64, &i64)| decide(predicate, Interval::point(*x), Interval::point(*y));
+            let lanes: Option<Vec<bool>> = x.iter().zip(y).map(holds).collect();
+            return Ok(Item::known(supported(lanes)?.into_iter().map(i64::from).collect()));
+        }
+        let wide = x.is_vector() || y.is_vector();
+        let word = types::i32(self.at.context);
+        let operands = [self.emitted(x, word, wide), self.emitted(y, word, wide)];
+        let flag = types::flag(self.at.context);
+        let kind = if wide { self.kind(flag) } else { flag };
+        let value = Operator::from_op(op).apply(&self.at, &operands, kind);
+        let interval = Some(Interval { low: 0, high: 1 });
+        Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, interval))
+    }
+
+    /// The lowest bits of an integer, as a natural number.
+    fn masked(&self, x: &Item<'c, 'a>, mask: i64) -> Computed<'c, 'a> {
+        if let What::Known(lanes) = &x.what {
+            return Ok(Item::known(lanes.iter().map(|lane| lane & mask).collect()));
+        }
+        let mut masked = self.emit(ops::arith::ANDI, x, &Item::known(vec![mask; self.lanes]))?;
+        masked.interval = Some(Interval { low: 0, high: mask });
+        if let What::Vector(vector) = x.what {
+            masked.low = Some(Low { vector, bits: mask.count_ones(), offset: 0 });
+        }
+        Ok(masked)
+    }
+
+    /// An operation on integers.
+    fn integer(&self, name: &str, x: &Item<'c, 'a>, y: &Item<'c, 'a>) -> Computed<'c, 'a> {
+        let (of_x, of_y) = (supported(x.interval)?, supported(y.interval)?);
+        if let (What::Known(x), What::Known(y)) = (&x.what, &y.what) {
+            let lanes = x.iter().zip(y).map(|(x, y)| evaluated(name, *x, *y));
+            return Ok(Item::known(supported(lanes.collect::<Option<_>>())?));
+        }
+        let interval = match (name, y.point()) {
+            (ops::arith::ADDI | ops::arith::SUBI | ops::arith::SHRSI | ops::arith::SHLI, Some(0)) => {
+                return Ok(x.clone());
+            }
+            (ops::arith::ADDI, _) if x.point() == Some(0) => return Ok(y.clone()),
+            (ops::arith::MULI | ops::arith::FLOORDIVSI | ops::arith::DIVSI, Some(1)) => return Ok(x.clone()),
+            (ops::arith::MAXSI, _) if of_x.low >= of_y.high => return Ok(x.clone()),
+            (ops::arith::MINSI, _) if of_x.high <= of_y.low => return Ok(x.clone()),
+            (ops::arith::REMSI, Some(power)) if of_x.low >= 0 && power > 0 && power.count_ones() == 1 => {
+                return self.masked(x, power - 1);
+            }
+            (ops::arith::ADDI, _) => of_x.plus(of_y),
+            (ops::arith::SUBI, _) => of_x.minus(of_y),
+            (ops::arith::MULI, _) => of_x.times(of_y),
+            (ops::arith::MAXSI, _) => Some(of_x.max(of_y)),
+            (ops::arith::MINSI, _) => Some(of_x.min(of_y)),
+            (ops::arith::SHRSI, _) => shifts(y).and_then(|powers| of_x.quotient(powers)),
+            (ops::arith::SHLI, _) => shifts(y).and_then(|powers| of_x.times(powers)),
+            (ops::arith::FLOORDIVSI | ops::arith::DIVSI, _) => {
+                let is_floor = name == ops::arith::FLOORDIVSI || of_x.low >= 0;
+                let quotient = of_x.quotient(of_y).filter(|_| is_floor && of_y.low > 0);
+                if let (What::Known(divisors), Some(quotient)) = (&y.what, quotient)
+                    && let Some(exponents) = exponents(divisors)
+                {
+                    let mut shifted = self.emit(ops::arith::SHRSI, x, &Item::known(exponents))?;
+                    shifted.interval = Some(quotient);
+                    return Ok(shifted);
+                }
+                let mut divided = self.emit(ops::arith::DIVSI, x, y)?;
+                divided.interval = Some(supported(quotient.filter(|_| of_x.low >= 0))?);
+                return Ok(divided);
+            }
+            (ops::arith::REMSI, _) if of_x.low >= 0 && of_y.low > 0 => {
+                Some(Interval { low: 0, high: of_x.high.min(of_y.high - 1) })
+            }
+            (ops::arith::ANDI | ops::arith::ORI, _) if of_x.low >= 0 && of_y.low >= 0 => {
+                let bits = i64::BITS - (of_x.high | of_y.high).leading_zeros();
+                Some(Interval { low: 0, high: (1 << bits) - 1 })
+            }
+            _ => None,
+        };
+        let mut result = self.emit(name, x, y)?;
+        result.interval = Some(supported(interval)?);
+        result.low = match (name, x.low, y.point()) {
+            (ops::arith::ADDI, Some(low), Some(by)) => Some(Low { offset: low.offset + by, ..low }),
+            (ops::arith::SUBI, Some(low), Some(by)) => Some(Low { offset: low.offset - by, ..low }),
+            _ => None,
+        };
+        Ok(result)
+    }
+
+    fn emit(&self, name: &str, x: &Item<'c, 'a>, y: &Item<'c, 'a>) -> Computed<'c, 'a> {
+        let wide = x.is_vector() || y.is_vector();
+        let word = types::i32(self.at.context);
+        let operands = [self.emitted(x, word, wide), self.emitted(y, word, wide)];
+        let value = self.at.make(name, &operands, &[], operands[0].r#type());
+        Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, None))
+    }
+
+    /// The integer as a real. A permutation computes the reals of a few integers.
+    fn real(&self, x: &Item<'c, 'a>, element: Type<'c>) -> Item<'c, 'a> {
+        let lanes = ir::signed(self.lanes);
+        if let Some(low) = x.low.filter(|low| self.permutes && 1 << low.bits == lanes) {
+            #[allow(clippy::cast_precision_loss, reason = "the integers are small")]
+            let reals = (0..lanes).map(|lane| {
+                FloatAttribute::new(self.at.context, element, ((lane & ((1 << low.bits) - 1)) + low.offset) as f64).into()
+            });
+            let table = attributes::listed(self.kind(element), &reals.collect::<Vec<Attribute>>());
+            return Item::new(What::Vector(self.permuted(self.at.literal(table), low.vector)), None);
+        }
+        let wide = x.is_vector();
+        let value = self.emitted(x, types::i32(self.at.context), wide);
+        let value = self.at.convert(ops::arith::SITOFP, value, element);
+        Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, None)
+    }
+
+    /// The elements of a table at computed positions, which are inside of it.
+    fn lookup(&mut self, table: Value<'c, 'a>, index: &Item<'c, 'a>) -> Computed<'c, 'a> {
+        let view = *supported(self.views.get(&ir::memref::root_of(table)))?;
+        let element = types::element_or_self(view.r#type());
+        let extents = ir::memref::extents(table.r#type());
+        let interval = supported(index.interval)?;
+        let extent = supported(extents.first().copied().filter(|_| extents.len() == 1 && element.is_f32()))?;
+        if interval.low < 0 || interval.high >= extent {
+            return Err(Failure::Unsupported);
+        }
+        let (at, lanes) = (self.at, ir::signed(self.lanes));
+        let word = types::i32(at.context);
+        let position = self.emitted(index, word, index.is_vector());
+        if !index.is_vector() {
+            let position = at.index_cast(position, at.index_type());
+            return Ok(Item::new(What::Shared(at.load(view, &[position])), None));
+        }
+        let kind = self.kind(element);
+        let value = if self.permutes && extent == lanes {
+            let table = at.load_vector(view, &[at.idx(0)], kind, None);
+            let low = index.low.filter(|low| low.offset == 0 && 1_i64 << low.bits == lanes);
+            self.permuted(table, low.map_or(position, |low| low.vector))
+        } else if self.permutes && extent == 2 * lanes {
+            let halves = [0, lanes].map(|first| {
+                let half = at.load_vector(view, &[at.idx(first)], kind, None);
+                self.permuted(half, position)
+            });
+            let is_first = at.cmpi(Integers::SignedLess, position, at.int(lanes, self.kind(word)));
+            at.select(is_first, halves[0], halves[1])
+        } else {
+            let all = at.int(1, self.kind(types::flag(at.context)));
+            at.make(ops::vector::GATHER, &[view, at.idx(0), position, all, at.zero(kind)], &[], kind)
+        };
+        Ok(Item::new(What::Vector(value), None))
+    }
+
+    /// The elements of a vector at the positions that the lowest bits of another vector contain.
+    fn permuted(&self, table: Value<'c, 'a>, positions: Value<'c, 'a>) -> Value<'c, 'a> {
+        match self.lanes {
+            8 => self.at.intrinsic("llvm.x86.avx2.permps", &[table, positions], table.r#type()),
+            _ => self.at.intrinsic("llvm.x86.avx512.permvar.sf.512", &[table, positions], table.r#type()),
+        }
+    }
+}
+
+/// The maximum number of elements from the first to the last lane of a load.
+const MAX_SPAN: i64 = 64;
+
+/// The powers of two by which a shift multiplies or divides.
+fn shifts(y: &Item) -> Option<Interval> {
+    let interval = y.interval.filter(|interval| interval.low >= 0 && interval.high < 31)?;
+    Some(Interval { low: 1 << interval.low, high: 1 << interval.high })
+}
+
+/// The exponents of powers of two.
+fn exponents(powers: &[i64]) -> Option<Vec<i64>> {
+    let exponent = |power: &i64| (*power > 0 && power.count_ones() == 1).then(|| power.trailing_zeros().into());
+    powers.iter().map(exponent).collect()
+}
+
+/// The result of an operation on 64-bit integers; `None` if it is not known or wraps.
+fn evaluated(name: &str, x: i64, y: i64) -> Option<i64> {
+    match name {
+        ops::arith::ADDI => x.checked_add(y),
+        ops::arith::SUBI => x.checked_sub(y),
+        ops::arith::MULI => x.checked_mul(y),
+        ops::arith::MAXSI => Some(x.max(y)),
+        ops::arith::MINSI => Some(x.min(y)),
+        ops::arith::ANDI => Some(x & y),
+        ops::arith::ORI => Some(x | y),
+        ops::arith::DIVSI => x.checked_div(y),
+        ops::arith::REMSI => x.checked_rem(y),
+        ops::arith::FLOORDIVSI if y > 0 => Some(x.div_euclid(y)),
+        ops::arith::SHLI if (0..31).contains(&y) => x.checked_mul(1 << y),
+        ops::arith::SHRSI if (0..63).contains(&y) => Some(x >> y),
+        _ => None,
+    }
+}
+
+/// The dividend and the divisor of a remainder with the sign of the divisor, which is a power of two:
+/// `r ≠ 0 and r < 0 ? r + divisor : r` with `r = dividend rem divisor`.
+fn remainder_of<'c: 'a, 'a>(select: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, i64)> {
+    let operand = |op: OperationRef<'c, 'a>, n: usize| op.operand(n).ok();
+    let named = |value: Value<'c, 'a>, name: &str| {
+        ir::definition(value).map(|(op, _)| op).filter(|op| ir::name(*op) == name)
+    };
+    let value = operand(select, 2)?;
+    let remainder = named(value, ops::arith::REMSI)?;
+    let divisor = ir::integer(operand(remainder, 1)?).filter(|n| *n > 1 && n.count_ones() == 1)?;
+    let sum = named(operand(select, 1)?, ops::arith::ADDI)?;
+    let both = named(operand(select, 0)?, ops::arith::ANDI)?;
+    let test = |n: usize, predicate: Integers| {
+        let test = named(operand(both, n)?, ops::arith::CMPI)?;
+        let is_zero = operand(test, 0)? == value && ir::integer(operand(test, 1)?) == Some(0);
+        (is_zero && ir::arith::predicate(test) == Some(predicate as i64)).then_some(())
+    };
+    test(0, Integers::NotEqual)?;
+    test(1, Integers::SignedLess)?;
+    let is_sum = operand(sum, 0)? == value && ir::integer(operand(sum, 1)?) == Some(divisor);
+    Some((operand(remainder, 0)?, divisor)).filter(|_| is_sum)
+}
