@@ -147,9 +147,7 @@ fn schedule(target: &TargetDescription) -> Stage {
     let streams = target.streams();
     let stream = |bytes: u64| Step::from(&rows::streams::PASS).with("cache-bytes", bytes);
     let mut steps = vec![
-        Step::from(&unpack::PASS)
-            .with("vector-bits", bits)
-            .with_flag("permutes", target.permutes()),
+        Step::from(&unpack::PASS).with("vector-bits", bits).with_flag("permutes", target.permutes()),
         Step::from(&comparisons::PASS),
         Step::from(&scatters::PASS),
         Step::from(&borders::PASS),

@@ -30,9 +30,9 @@ use crate::ir::memref::{self, Extent, may_overlap};
 use crate::ir::operator::Operator;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, func, ops, types};
+use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Operation, Type, TypeLike, Value, ValueLike};
-use melior::Error;
 use skript_dialect::{Dialect, Pass, PassOption};
 use std::collections::HashMap;
 
@@ -139,7 +139,12 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
             [[i], [j]] if i != j => [Some(*i), Some(*j)],
             _ => return None,
         };
-        (rows.iter().flatten().count() + 1 == nest.reductions.len()).then_some(Product { nest, sum, rows, depth })
+        (rows.iter().flatten().count() + 1 == nest.reductions.len()).then_some(Product {
+            nest,
+            sum,
+            rows,
+            depth,
+        })
     }
 
     /// Replaces the product if one of its inputs is unpacked.
@@ -152,7 +157,8 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
     ) -> Result<(), Error> {
         for input in [1, 0] {
             let array = self.nest.operands[input].value;
-            let sources = Sources::new(array, self.nest.op, effects).filter(|sources| sources.are_packed(array));
+            let sources =
+                Sources::new(array, self.nest.op, effects).filter(|sources| sources.are_packed(array));
             if let Some(sources) = sources
                 && let Some(unpacked) = Unpacked::new(&self, input, target)
                 && let Some(kernels) = unpacked.kernels(&sources)
@@ -198,7 +204,7 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         let (count, depth) = (nest.extent(columns)?, nest.extent(product.depth)?);
         let loops = nest.reductions.len();
         let operand = &nest.operands[input];
-        let (offset, strides) = sources::strides(operand, loops)?;
+        let (offset, strides) = sources::layout(operand.value).and_then(|_| operand.strides(loops))?;
         let shape = memref::extents(memref::root(operand.value).r#type());
         let x = matrix(&nest.operands[other], [rows, Some(product.depth)], loops)?;
         let y = matrix(output, [rows, Some(columns)], loops)?;
@@ -230,10 +236,13 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         let location = self.product.nest.op.location();
         loop {
             let before = tables.list.len();
-            let few = self.shape.product(sources, &mut tables, [&self.x, &self.y], &self.product.sum, location);
+            let few =
+                self.shape.product(sources, &mut tables, [&self.x, &self.y], &self.product.sum, location);
             let many = self.shape.unpacking(sources, &mut tables, self.part_type(), location);
             match (few, many) {
-                (Ok(few), Ok(many)) if before == tables.list.len() => return Some(Kernels { tables, few, many }),
+                (Ok(few), Ok(many)) if before == tables.list.len() => {
+                    return Some(Kernels { tables, few, many });
+                }
                 (Err(Failure::Unsupported), _) | (_, Err(Failure::Unsupported)) => return None,
                 _ => {}
             }
@@ -312,7 +321,13 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
     }
 
     /// A loop that unpacks some rows, then multiplies by them.
-    fn in_parts(&self, at: &Builder<'c, 'a>, name: &str, part: Value<'c, 'a>, arguments: &[Value<'c, 'a>]) -> Result<(), Error> {
+    fn in_parts(
+        &self,
+        at: &Builder<'c, 'a>,
+        name: &str,
+        part: Value<'c, 'a>,
+        arguments: &[Value<'c, 'a>],
+    ) -> Result<(), Error> {
         let tiles = self.part / self.shape.tile;
         let mut result = Ok(());
         at.each([at.idx(0), at.idx(self.shape.rows), at.idx(self.part)], |at, first| {
@@ -349,7 +364,11 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
 }
 
 /// The array of an operand with two loops, of which the first may be absent; `None` unless its strides are static.
-fn matrix<'c: 'a, 'a>(operand: &Operand<'c, 'a>, loops: [Option<usize>; 2], count: usize) -> Option<Matrix<'c>> {
+fn matrix<'c: 'a, 'a>(
+    operand: &Operand<'c, 'a>,
+    loops: [Option<usize>; 2],
+    count: usize,
+) -> Option<Matrix<'c>> {
     let (offset, strides) = operand.strides(count)?;
     let stride = |l: Option<usize>| l.map_or(Some(0), |l| strides.get(l).copied());
     let first = operand.array()?.strides_and_offset().1;

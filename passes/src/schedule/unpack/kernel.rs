@@ -60,13 +60,17 @@ struct Function<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Function<'c, 'a> {
-    fn new(sources: &Sources<'c, 'a>, tables: &Tables<'c, 'a>, others: &[Type<'c>], location: Location<'c>) -> Self {
+    fn new(
+        sources: &Sources<'c, 'a>,
+        tables: &Tables<'c, 'a>,
+        others: &[Type<'c>],
+        location: Location<'c>,
+    ) -> Self {
         let context = types::context_of(others[0]);
         let arrays = sources.arrays.iter().map(|array| array.r#type());
         let types = arrays.chain(tables.list.iter().map(|table| table.kind())).chain(others.iter().copied());
-        let arguments: Vec<(Type, &[&str])> = types
-            .map(|kind| (kind, if kind.is_mem_ref() { &[NOALIAS][..] } else { &[][..] }))
-            .collect();
+        let arguments: Vec<(Type, &[&str])> =
+            types.map(|kind| (kind, if kind.is_mem_ref() { &[NOALIAS][..] } else { &[][..] })).collect();
         let definition = Definition::new(context, location, &arguments);
         let (arrays, rest) = definition.arguments.split_at(sources.arrays.len());
         let (tables, others) = rest.split_at(tables.list.len());
@@ -151,7 +155,11 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
                 let row = at.muli(step, at.idx(self.tile * self.depth));
                 let start = at.addi(row, at.muli(block, at.idx(self.block)));
                 for (row, first) in self.vectors() {
-                    match self.line(row, first).ok_or(Failure::Unsupported).and_then(|line| values.vector_at(self.unpacked, &line)) {
+                    match self
+                        .line(row, first)
+                        .ok_or(Failure::Unsupported)
+                        .and_then(|line| values.vector_at(self.unpacked, &line))
+                    {
                         Ok(vector) => {
                             let address = at.addi(start, at.idx(row * self.depth + first));
                             at.store_vector(vector, view, &[address], None);
@@ -176,7 +184,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     /// The position of a vector in the unpacked operand, by the number of the tile and of the block.
     fn line(&self, row: i64, first: i64) -> Option<Line> {
         let [of_row, of_depth] = self.strides;
-        let start = row.checked_mul(of_row)?.checked_add(first.checked_mul(of_depth)?)?.checked_add(self.offset)?;
+        let start =
+            row.checked_mul(of_row)?.checked_add(first.checked_mul(of_depth)?)?.checked_add(self.offset)?;
         Some(Line {
             factors: vec![of_row.checked_mul(self.tile)?, of_depth.checked_mul(self.block)?],
             lanes: (0..self.lanes).map(|lane| start + lane * of_depth).collect(),

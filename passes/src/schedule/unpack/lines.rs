@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Positions of the lanes of a vector: linear forms of the variables of a kernel, with a constant for each lane.
 
+use skript_symbolic::Affine;
+
 /// `Σ factors[v] · variable v + lanes[l]` for each lane l. All numbers are natural.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Line {
@@ -16,7 +18,8 @@ impl Line {
 
     /// The sum with a multiple of another line; `None` if a number overflows.
     pub(super) fn plus(mut self, other: &Line, factor: i64) -> Option<Line> {
-        let sum = |x: &mut i64, y: &i64| y.checked_mul(factor).and_then(|y| x.checked_add(y)).map(|sum| *x = sum);
+        let sum =
+            |x: &mut i64, y: &i64| y.checked_mul(factor).and_then(|y| x.checked_add(y)).map(|sum| *x = sum);
         self.factors.iter_mut().zip(&other.factors).try_for_each(|(x, y)| sum(x, y))?;
         self.lanes.iter_mut().zip(&other.lanes).try_for_each(|(x, y)| sum(x, y))?;
         Some(self)
@@ -26,6 +29,24 @@ impl Line {
     pub(super) fn plus_constant(mut self, constant: i64) -> Option<Line> {
         self.lanes.iter_mut().try_for_each(|x| x.checked_add(constant).map(|sum| *x = sum))?;
         Some(self)
+    }
+
+    /// A form of loop indices, which are lines like `model`. Only indices that are known in each lane may be divided.
+    pub(super) fn of_form(form: &Affine, loops: &[Line], model: &Line) -> Option<Line> {
+        let zero = Line::zero(model.factors.len(), model.lanes.len());
+        if let Some(terms) = form.as_linear() {
+            let first = zero.plus_constant(form.offset())?;
+            return terms.into_iter().try_fold(first, |sum, (l, factor)| sum.plus(loops.get(l)?, factor));
+        }
+        if !form.indices().iter().all(|l| loops.get(*l).is_some_and(Line::is_constant)) {
+            return None;
+        }
+        let at = |lane: usize| {
+            let point: Option<Vec<i64>> = loops.iter().map(|l| l.lanes.get(lane).copied()).collect();
+            form.evaluate(&point?)
+        };
+        let lanes = (0..model.lanes.len()).map(at).collect::<Option<_>>()?;
+        Some(Line { factors: zero.factors, lanes })
     }
 
     /// Whether all lanes have the same position.
@@ -65,9 +86,12 @@ impl Line {
                 continue;
             }
             let mut digit = rest.clone();
-            for (digit, rest) in digit.factors.iter_mut().chain(&mut digit.lanes).zip(
-                rest.factors.iter_mut().chain(&mut rest.lanes),
-            ) {
+            for (digit, rest) in digit
+                .factors
+                .iter_mut()
+                .chain(&mut digit.lanes)
+                .zip(rest.factors.iter_mut().chain(&mut rest.lanes))
+            {
                 if *rest < 0 {
                     return None;
                 }

@@ -2,7 +2,7 @@
 //! The maps that compute an array, down to the arrays that they read.
 
 use crate::ir::effects::Effects;
-use crate::ir::generic::{LoopNest, Operand};
+use crate::ir::generic::LoopNest;
 use crate::ir::memref::{self, is_view, root, root_of, users_of_buffer};
 use crate::ir::{self, ValueKey, ops, types};
 use crate::schedule::buffer_uses::has_own_buffer;
@@ -35,11 +35,15 @@ impl<'c: 'a, 'a> Sources<'c, 'a> {
             }
             match map_of(buffer, user, effects) {
                 Some(nest) => {
-                    pending.extend(nest.inputs().iter().filter(|input| input.is_read()).map(|input| root(input.value)));
+                    pending.extend(
+                        nest.inputs().iter().filter(|input| input.is_read()).map(|input| root(input.value)),
+                    );
                     pending.extend(tables(&nest).map(root));
                     sources.maps.insert(key, nest);
                 }
-                None if is_dense(buffer) && is_unchanged(buffer, user, effects) => sources.arrays.push(buffer),
+                None if is_dense(buffer) && is_unchanged(buffer, user, effects) => {
+                    sources.arrays.push(buffer)
+                }
                 None => return None,
             }
         }
@@ -66,7 +70,8 @@ impl<'c: 'a, 'a> Sources<'c, 'a> {
             maps.retain(|map| {
                 let buffer = map.outputs().first().map(|output| root(output.value));
                 let is_unread = buffer.filter(|buffer| {
-                    users_of_buffer(*buffer).is_some_and(|users| users.iter().all(|user| *user == map.op || is_free(*user)))
+                    users_of_buffer(*buffer)
+                        .is_some_and(|users| users.iter().all(|user| *user == map.op || is_free(*user)))
                 });
                 if let Some(buffer) = is_unread {
                     erase_buffer(buffer);
@@ -101,7 +106,9 @@ fn erase_buffer(value: Value) {
 }
 
 /// The arrays that a payload reads at computed positions.
-fn tables<'n, 'c: 'a, 'a>(nest: &'n LoopNest<'c, 'a>) -> impl Iterator<Item = Value<'c, 'a>> + use<'n, 'c, 'a> {
+fn tables<'n, 'c: 'a, 'a>(
+    nest: &'n LoopNest<'c, 'a>,
+) -> impl Iterator<Item = Value<'c, 'a>> + use<'n, 'c, 'a> {
     let loads = nest.payload.iter().filter(|op| skript_dialect::op::is(*op, ops::memref::LOAD));
     loads.filter_map(|load| load.operand(0).ok())
 }
@@ -115,7 +122,8 @@ fn bytes(array: Value) -> Option<i64> {
 
 /// Whether a buffer has static extents and no gaps.
 fn is_dense(buffer: Value) -> bool {
-    MemRefType::try_from(buffer.r#type()).is_ok_and(|array| array.has_static_shape() && array.affine_map().is_identity())
+    MemRefType::try_from(buffer.r#type())
+        .is_ok_and(|array| array.has_static_shape() && array.affine_map().is_identity())
 }
 
 /// The map that computes all elements of a buffer before `user`, in its block.
@@ -134,7 +142,8 @@ fn map_of<'c: 'a, 'a>(
     if writers.next().is_some() || writer.block() != user.block() || !ir::is_before(writer, user) {
         return None;
     }
-    let nest = LoopNest::read(writer).filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
+    let nest = LoopNest::read(writer).or_else(|| LoopNest::read_divided(writer));
+    let nest = nest.filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
     let output = nest.output()?;
     let is_whole = nest.is_in_order(output) && !output.is_read() && memref::is_contiguous(output.value);
     let count = |extents: &[i64]| extents.iter().try_fold(1_i64, |all, extent| all.checked_mul(*extent));
@@ -143,7 +152,11 @@ fn map_of<'c: 'a, 'a>(
 }
 
 /// Whether a buffer that no map computes has the same elements in all operations before `user` that read it and in `user`.
-fn is_unchanged<'c: 'a, 'a>(buffer: Value<'c, 'a>, user: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
+fn is_unchanged<'c: 'a, 'a>(
+    buffer: Value<'c, 'a>,
+    user: OperationRef<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+) -> bool {
     if let Some((maker, _)) = ir::definition(buffer)
         && ir::name(maker) == ops::memref::GET_GLOBAL
     {
@@ -158,16 +171,25 @@ fn is_unchanged<'c: 'a, 'a>(buffer: Value<'c, 'a>, user: OperationRef<'c, 'a>, e
         // A buffer that is written once, before all operations that read it.
         Some(writer) => {
             let is_argument = ir::argument(buffer).is_some();
-            !is_argument && writers.next().is_none() && writer.block() == user.block() && ir::is_before(writer, user)
+            !is_argument
+                && writers.next().is_none()
+                && writer.block() == user.block()
+                && ir::is_before(writer, user)
         }
     }
 }
 
-fn writes<'c: 'a, 'a>(op: OperationRef<'c, 'a>, buffer: Value<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
+fn writes<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    buffer: Value<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+) -> bool {
     !is_free(op) && effects.written(op).into_iter().any(|written| root_of(written) == ValueKey::of(buffer))
 }
 
-/// The stride of each loop in the buffer of an operand, and the offset; `None` unless the buffer is dense.
-pub(super) fn strides<'c: 'a, 'a>(operand: &Operand<'c, 'a>, loops: usize) -> Option<(i64, Vec<i64>)> {
-    is_dense(root(operand.value)).then(|| operand.strides(loops))?
+/// The strides and the offset of an array in its buffer; `None` unless the buffer is dense and they are static.
+pub(super) fn layout(array: Value) -> Option<(Vec<i64>, i64)> {
+    let (strides, offset) = MemRefType::try_from(array.r#type()).ok()?.strides_and_offset();
+    let is_static = offset >= 0 && strides.iter().all(|stride| *stride >= 0);
+    (is_static && is_dense(root(array))).then_some((strides, offset))
 }

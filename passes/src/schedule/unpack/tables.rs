@@ -64,7 +64,8 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         if needed.len() < MIN_WORK && !needed.iter().any(is_math) {
             return None;
         }
-        let is_used = |element: Value| needed.iter().any(|op| op.operands().any(|operand| operand == element));
+        let is_used =
+            |element: Value| needed.iter().any(|op| op.operands().any(|operand| operand == element));
         let leaves: Vec<usize> = (0..nest.inputs).filter(|n| is_used(nest.operands[*n].element)).collect();
         let is_byte = |n: &usize| is_byte(nest.operands[*n].value, sources);
         if !(1..=MAX_BYTES).contains(&leaves.len()) || !leaves.iter().all(is_byte) {
@@ -76,7 +77,10 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
 
     /// The type of the array.
     pub(super) fn kind(&self) -> melior::ir::Type<'c> {
-        types::memref(&[256_i64.pow(u32::try_from(self.leaves.len()).unwrap_or_default())], self.value.r#type())
+        types::memref(
+            &[256_i64.pow(u32::try_from(self.leaves.len()).unwrap_or_default())],
+            self.value.r#type(),
+        )
     }
 
     /// Computes the table.
@@ -104,17 +108,25 @@ fn is_byte<'c: 'a, 'a>(array: Value<'c, 'a>, sources: &Sources<'c, 'a>) -> bool 
     match sources.map(array) {
         None => types::bits(types::element_or_self(array.r#type())) == Some(8),
         Some(nest) => {
-            let is_cast = |op: &OperationRef| [ops::arith::EXTSI, ops::arith::INDEX_CAST].contains(&ir::name(*op).as_str());
+            let is_cast = |op: &OperationRef| {
+                [ops::arith::EXTSI, ops::arith::INDEX_CAST].contains(&ir::name(*op).as_str())
+            };
             let is_integer = nest.yielded.first().is_some_and(|value| !value.r#type().is_float());
             let mut read = nest.inputs().iter().filter(|input| input.is_read());
             let one = read.next().filter(|_| read.next().is_none());
-            is_integer && nest.payload.iter().all(is_cast) && one.is_some_and(|one| is_byte(one.value, sources))
+            is_integer
+                && nest.payload.iter().all(is_cast)
+                && one.is_some_and(|one| is_byte(one.value, sources))
         }
     }
 }
 
 /// The operations as text, with numbers for values; `None` for operations that do not only depend on the bytes.
-fn key<'c: 'a, 'a>(nest: &LoopNest<'c, 'a>, needed: &[OperationRef<'c, 'a>], leaves: &[usize]) -> Option<String> {
+fn key<'c: 'a, 'a>(
+    nest: &LoopNest<'c, 'a>,
+    needed: &[OperationRef<'c, 'a>],
+    leaves: &[usize],
+) -> Option<String> {
     let mut numbers: HashMap<ValueKey, usize> = HashMap::new();
     for leaf in leaves {
         numbers.insert(ValueKey::of(nest.operands.get(*leaf)?.element), numbers.len());
@@ -136,7 +148,9 @@ fn key<'c: 'a, 'a>(nest: &LoopNest<'c, 'a>, needed: &[OperationRef<'c, 'a>], lea
                 write!(text, " {number}").ok()?;
             } else if let Some(constant) = ir::arith::Constant::of(operand) {
                 write!(text, " {}", constant.text()).ok()?;
-            } else if is_load && ir::definition(operand).is_some_and(|(op, _)| ir::name(op) == ops::memref::GET_GLOBAL) {
+            } else if is_load
+                && ir::definition(operand).is_some_and(|(op, _)| ir::name(op) == ops::memref::GET_GLOBAL)
+            {
                 write!(text, " {:?}", root_of(operand)).ok()?;
             } else {
                 return None;

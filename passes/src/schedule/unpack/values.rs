@@ -24,6 +24,8 @@ pub(super) struct Item<'c, 'a> {
     interval: Option<Interval>,
     /// A vector whose lowest bits, as a natural number, are the integer minus a constant.
     low: Option<Low<'c, 'a>>,
+    /// The words that contain the integer.
+    word: Option<Word<'c, 'a>>,
 }
 
 #[derive(Clone)]
@@ -42,6 +44,16 @@ struct Low<'c, 'a> {
     offset: i64,
 }
 
+/// Integers whose lowest bits are bits of a word that all lanes share.
+#[derive(Clone)]
+struct Word<'c, 'a> {
+    vector: Value<'c, 'a>,
+    /// For each lane, the position of the lowest bit in the word.
+    shifts: Vec<i64>,
+    /// For each lane, the number of bits of the word that the integer begins with.
+    bits: Vec<i64>,
+}
+
 /// The elements of a map at one position for each lane.
 struct Frame<'s, 'c, 'a> {
     nest: &'s LoopNest<'c, 'a>,
@@ -56,7 +68,6 @@ pub(super) enum Failure {
     /// A table must be added to the arguments of the kernel.
     Table,
 }
-
 
 type Computed<'c, 'a> = Result<Item<'c, 'a>, Failure>;
 
@@ -89,16 +100,18 @@ impl<'c, 'a> Item<'c, 'a> {
     fn known(lanes: Vec<i64>) -> Self {
         let low = lanes.iter().min().copied().unwrap_or_default();
         let high = lanes.iter().max().copied().unwrap_or_default();
-        Item { what: What::Known(lanes), interval: Some(Interval { low, high }), low: None }
+        Item { what: What::Known(lanes), interval: Some(Interval { low, high }), low: None, word: None }
     }
 
     fn new(what: What<'c, 'a>, interval: Option<Interval>) -> Self {
-        Item { what, interval, low: None }
+        Item { what, interval, low: None, word: None }
     }
 
     fn point(&self) -> Option<i64> {
         match &self.what {
-            What::Known(lanes) => lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first)),
+            What::Known(lanes) => {
+                lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first))
+            }
             _ => None,
         }
     }
@@ -207,9 +220,11 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
     /// The flat position of an operand's element in its buffer.
     fn position(&self, frame: usize, operand: usize) -> Option<Line> {
         let Frame { nest, loops, .. } = &self.frames[frame];
-        let (offset, strides) = sources::strides(nest.operands.get(operand)?, loops.len())?;
-        let zero = Line::zero(self.variables.len(), self.lanes).plus_constant(offset);
-        loops.iter().zip(strides).try_fold(zero?, |sum, (line, stride)| sum.plus(line, stride))
+        let operand = nest.operands.get(operand)?;
+        let (strides, offset) = sources::layout(operand.value)?;
+        let zero = Line::zero(self.variables.len(), self.lanes).plus_constant(offset)?;
+        let subscripts = operand.forms.iter().map(|form| Line::of_form(form, loops, &zero));
+        subscripts.zip(strides).try_fold(zero.clone(), |sum, (line, stride)| sum.plus(&line?, stride))
     }
 
     fn index(&mut self, line: &Line) -> Computed<'c, 'a> {
@@ -257,14 +272,34 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             return Err(Failure::Unsupported);
         }
         let loaded = at.load_vector(view, &[address], vector::of(&[span], element), None);
-        let mask: Vec<i64> = line.lanes.iter().map(|lane| lane - first).collect();
-        let loaded = if line.is_contiguous() {
-            loaded
-        } else {
-            let mask = [("mask", attributes::i64s(at.context, &mask))];
-            at.make(ops::vector::SHUFFLE, &[loaded, loaded], &mask, self.kind(element))
-        };
-        self.widened(What::Vector(loaded), element)
+        if line.is_contiguous() {
+            return self.widened(What::Vector(loaded), element);
+        }
+        let places: Vec<i64> = line.lanes.iter().map(|lane| lane - first).collect();
+        let mask = [("mask", attributes::i64s(at.context, &places))];
+        let shuffled = at.make(ops::vector::SHUFFLE, &[loaded, loaded], &mask, self.kind(element));
+        let mut item = self.widened(What::Vector(shuffled), element)?;
+        item.word = self.word(loaded, span, element, places);
+        Ok(item)
+    }
+
+    /// The word of two or four bytes.
+    fn word(
+        &self,
+        bytes: Value<'c, 'a>,
+        span: i64,
+        element: Type<'c>,
+        places: Vec<i64>,
+    ) -> Option<Word<'c, 'a>> {
+        let context = self.at.context;
+        let is_word = types::bits(element) == Some(8) && [2, 4].contains(&span);
+        let kind = types::int(context, u32::try_from(8 * span).ok().filter(|_| is_word)?);
+        let word = self.at.extract(self.at.vector_bitcast(bytes, vector::of(&[1], kind)), 0);
+        let wide =
+            if span == 4 { word } else { self.at.convert(ops::arith::EXTUI, word, types::i32(context)) };
+        let vector = self.at.broadcast(wide, ir::signed(self.lanes));
+        let shifts = places.into_iter().map(|place| 8 * place).collect();
+        Some(Word { vector, shifts, bits: vec![8; self.lanes] })
     }
 
     /// Converts loaded integers to 32 bits.
@@ -272,7 +307,8 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         if element.is_f32() {
             return Ok(Item::new(what, None));
         }
-        let bits = supported(types::bits(element).filter(|bits| element.is_integer() && (2..=16).contains(bits)))?;
+        let bits =
+            supported(types::bits(element).filter(|bits| element.is_integer() && (2..=16).contains(bits)))?;
         let word = types::i32(self.at.context);
         let wide = |value| self.at.convert(ops::arith::EXTSI, value, word);
         let what = match what {
@@ -371,6 +407,10 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
                 let x = self.value(frame, *x)?;
                 Ok(self.real(&x, result))
             }
+            (ops::arith::ANDI | ops::arith::ORI, [x, y]) if types::bits(result) == Some(1) => {
+                let (x, y) = (self.value(frame, *x)?, self.value(frame, *y)?);
+                self.both_or_one(&name, &x, &y)
+            }
             (_, [x, y]) if !result.is_float() && types::bits(result) != Some(1) => {
                 let (x, y) = (self.value(frame, *x)?, self.value(frame, *y)?);
                 self.integer(&name, &x, &y)
@@ -380,6 +420,24 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             }
             _ => Err(Failure::Unsupported),
         }
+    }
+
+    /// The conjunction or disjunction of bools.
+    fn both_or_one(&self, name: &str, x: &Item<'c, 'a>, y: &Item<'c, 'a>) -> Computed<'c, 'a> {
+        let decisive = i64::from(name == ops::arith::ORI);
+        match (x.point(), y.point()) {
+            (Some(point), _) | (_, Some(point)) if point == decisive => {
+                return Ok(Item::known(vec![decisive; self.lanes]));
+            }
+            (Some(_), _) => return Ok(y.clone()),
+            (_, Some(_)) => return Ok(x.clone()),
+            (None, None) => {}
+        }
+        let (flag, wide) = (types::flag(self.at.context), x.is_vector() || y.is_vector());
+        let operands = [self.emitted(x, flag, wide), self.emitted(y, flag, wide)];
+        let value = self.at.make(name, &operands, &[], operands[0].r#type());
+        let interval = Some(Interval { low: 0, high: 1 });
+        Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, interval))
     }
 
     /// Applies an operation on reals.
@@ -456,7 +514,17 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         if let What::Known(lanes) = &x.what {
             return Ok(Item::known(lanes.iter().map(|lane| lane & mask).collect()));
         }
-        let mut masked = self.emit(ops::arith::ANDI, x, &Item::known(vec![mask; self.lanes]))?;
+        let count = i64::from(mask.count_ones());
+        let masks = Item::known(vec![mask; self.lanes]);
+        let word = x.word.as_ref().filter(|word| word.bits.iter().all(|bits| *bits >= count));
+        let mut masked = match word {
+            Some(word) => {
+                let vector = Item::new(What::Vector(word.vector), None);
+                let shifted = self.emit(ops::arith::SHRUI, &vector, &Item::known(word.shifts.clone()))?;
+                self.emit(ops::arith::ANDI, &shifted, &masks)?
+            }
+            None => self.emit(ops::arith::ANDI, x, &masks)?,
+        };
         masked.interval = Some(Interval { low: 0, high: mask });
         if let What::Vector(vector) = x.what {
             masked.low = Some(Low { vector, bits: mask.count_ones(), offset: 0 });
@@ -487,7 +555,13 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             (ops::arith::MULI, _) => of_x.times(of_y),
             (ops::arith::MAXSI, _) => Some(of_x.max(of_y)),
             (ops::arith::MINSI, _) => Some(of_x.min(of_y)),
-            (ops::arith::SHRSI, _) => shifts(y).and_then(|powers| of_x.quotient(powers)),
+            (ops::arith::SHRSI, _) => {
+                let quotient = supported(shifts(y).and_then(|powers| of_x.quotient(powers)))?;
+                if let What::Known(exponents) = &y.what {
+                    return self.shifted(x, exponents.clone(), quotient);
+                }
+                Some(quotient)
+            }
             (ops::arith::SHLI, _) => shifts(y).and_then(|powers| of_x.times(powers)),
             (ops::arith::FLOORDIVSI | ops::arith::DIVSI, _) => {
                 let is_floor = name == ops::arith::FLOORDIVSI || of_x.low >= 0;
@@ -495,9 +569,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
                 if let (What::Known(divisors), Some(quotient)) = (&y.what, quotient)
                     && let Some(exponents) = exponents(divisors)
                 {
-                    let mut shifted = self.emit(ops::arith::SHRSI, x, &Item::known(exponents))?;
-                    shifted.interval = Some(quotient);
-                    return Ok(shifted);
+                    return self.shifted(x, exponents, quotient);
                 }
                 let mut divided = self.emit(ops::arith::DIVSI, x, y)?;
                 divided.interval = Some(supported(quotient.filter(|_| of_x.low >= 0))?);
@@ -522,6 +594,19 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         Ok(result)
     }
 
+    /// The quotient by powers of two.
+    fn shifted(&self, x: &Item<'c, 'a>, exponents: Vec<i64>, quotient: Interval) -> Computed<'c, 'a> {
+        let mut shifted = self.emit(ops::arith::SHRSI, x, &Item::known(exponents.clone()))?;
+        shifted.interval = Some(quotient);
+        shifted.word = x.word.clone().map(|word| {
+            let moved = |lanes: Vec<i64>, by: i64| {
+                lanes.into_iter().zip(&exponents).map(|(x, e)| x + by * e).collect()
+            };
+            Word { vector: word.vector, shifts: moved(word.shifts, 1), bits: moved(word.bits, -1) }
+        });
+        Ok(shifted)
+    }
+
     fn emit(&self, name: &str, x: &Item<'c, 'a>, y: &Item<'c, 'a>) -> Computed<'c, 'a> {
         let wide = x.is_vector() || y.is_vector();
         let word = types::i32(self.at.context);
@@ -536,7 +621,12 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         if let Some(low) = x.low.filter(|low| self.permutes && 1 << low.bits == lanes) {
             #[allow(clippy::cast_precision_loss, reason = "the integers are small")]
             let reals = (0..lanes).map(|lane| {
-                FloatAttribute::new(self.at.context, element, ((lane & ((1 << low.bits) - 1)) + low.offset) as f64).into()
+                FloatAttribute::new(
+                    self.at.context,
+                    element,
+                    ((lane & ((1 << low.bits) - 1)) + low.offset) as f64,
+                )
+                .into()
             });
             let table = attributes::listed(self.kind(element), &reals.collect::<Vec<Attribute>>());
             return Item::new(What::Vector(self.permuted(self.at.literal(table), low.vector)), None);
@@ -603,7 +693,8 @@ fn shifts(y: &Item) -> Option<Interval> {
 
 /// The exponents of powers of two.
 fn exponents(powers: &[i64]) -> Option<Vec<i64>> {
-    let exponent = |power: &i64| (*power > 0 && power.count_ones() == 1).then(|| power.trailing_zeros().into());
+    let exponent =
+        |power: &i64| (*power > 0 && power.count_ones() == 1).then(|| power.trailing_zeros().into());
     powers.iter().map(exponent).collect()
 }
 
@@ -620,6 +711,7 @@ fn evaluated(name: &str, x: i64, y: i64) -> Option<i64> {
         ops::arith::DIVSI => x.checked_div(y),
         ops::arith::REMSI => x.checked_rem(y),
         ops::arith::FLOORDIVSI if y > 0 => Some(x.div_euclid(y)),
+        ops::math::IPOWI => x.checked_pow(u32::try_from(y).ok()?),
         ops::arith::SHLI if (0..31).contains(&y) => x.checked_mul(1 << y),
         ops::arith::SHRSI if (0..63).contains(&y) => Some(x >> y),
         _ => None,
