@@ -23,8 +23,12 @@ for how in --engine=reference --pipeline=linalg --pipeline=affine --pipeline=scf
   $skript run examples/contrast $how --input image="$out/image.npy" --output-dir "$out/contrast"
   .venv/bin/python examples/contrast/expected.py check "$out/image.npy" "$out/contrast/result.npy"
 done
+mkdir -p "$out/weights"
+.venv/bin/python examples/own-format/expected.py make "$out/weights"
+$skript run examples/own-format --int=i8 --weights "$out/weights/weights.safetensors" --input x="$out/weights/x.npy" --output-dir "$out/own-format"
+.venv/bin/python examples/own-format/expected.py check "$out/weights" "$out/own-format/y.npy"
 .venv/bin/python examples/operators/check.py --skript "$skript"
 # docs/adding-an-operator.md contains the operator of this example.
 diff <(sed -n '/^operator/,/^}/p' examples/contrast/main.sknd) <(sed -n '/^operator/,/^}/p' docs/adding-an-operator.md)
 $skript check examples/alexnet
-echo "examples: perceptron, contrast and the operators are right through the evaluator and three pipelines; AlexNet checks"
+echo "examples: perceptron, contrast and the operators are right through the evaluator and three pipelines; the format of weights is right; AlexNet checks"

@@ -60,7 +60,12 @@ pub(crate) const PASS: Pass = Pass {
     ],
     run: |root, options, _| {
         let bits: i64 = options.get("vector-bits")?;
-        let target = Target { lanes: (bits / 32).clamp(4, 16), permutes: options.get("permutes")? };
+        let lanes = match bits {
+            512.. => 16,
+            256.. => 8,
+            _ => 4,
+        };
+        let target = Target { lanes, permutes: options.get("permutes")? };
         Ok(unpack_products(root, target)?)
     },
     ..Pass::NONE
@@ -68,7 +73,7 @@ pub(crate) const PASS: Pass = Pass {
 
 #[derive(Clone, Copy)]
 struct Target {
-    lanes: i64,
+    lanes: usize,
     permutes: bool,
 }
 
@@ -79,7 +84,7 @@ const MAX_ROWS: i64 = 8;
 const MAX_BLOCK: i64 = 256;
 
 /// The maximum number of bytes of the buffer for a part of the operand.
-const MAX_PART: i64 = 4 << 20;
+const MAX_PART: i64 = 8 << 20;
 
 fn unpack_products(module: OperationRef<'_, '_>, target: Target) -> Result<(), Error> {
     let Ok(entry) = ir::entry(module) else {
@@ -90,7 +95,7 @@ fn unpack_products(module: OperationRef<'_, '_>, target: Target) -> Result<(), E
     let mut tables = HashMap::new();
     for op in named(module, ops::linalg::GENERIC) {
         let is_outside = ir::walk::parent(op).is_some_and(|parent| ir::key(parent) == ir::key(entry));
-        if let Some(product) = Product::of(op).filter(|_| is_outside) {
+        if let Some(product) = Product::new(op).filter(|_| is_outside) {
             product.replace(target, &mut functions, &mut effects, &mut tables)?;
         }
     }
@@ -111,7 +116,7 @@ struct Product<'c, 'a> {
 type Known<'c, 'a> = HashMap<String, Value<'c, 'a>>;
 
 impl<'c: 'a, 'a> Product<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+    fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
         let nest = LoopNest::read(op).filter(|nest| nest.is_on_arrays() && nest.inputs == 2)?;
         let accumulation = nest.accumulation()?;
         let (product, _) = ir::definition(accumulation.value)?;
@@ -221,7 +226,7 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
             strides: [*strides.get(columns)?, *strides.get(product.depth)?],
             rows: count,
             depth,
-            block: block(&shape, depth, target.lanes)?,
+            block: block(&shape, depth, ir::signed(target.lanes))?,
             tile,
             lanes: target.lanes,
             permutes: target.permutes,
@@ -276,7 +281,9 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
             Some(l) => self.product.nest.place(l).map(|(array, dimension)| at.dim(array, dimension)),
             None => Some(at.idx(1)),
         };
-        let rows = rows.ok_or(Error::OperationBuild)?;
+        let Some(rows) = rows else {
+            return Err(Error::OperationBuild);
+        };
         let known_rows = self.rows.map_or(Some(1), |l| self.product.nest.extent(l));
         let is_few = known_rows.map(|rows| rows <= MAX_ROWS);
         let output = arguments.len() + 1;

@@ -27,7 +27,7 @@ pub(super) struct Shape<'c, 'a> {
     pub(super) block: i64,
     /// The rows of the unpacked operand in a step.
     pub(super) tile: i64,
-    pub(super) lanes: i64,
+    pub(super) lanes: usize,
     pub(super) permutes: bool,
 }
 
@@ -78,8 +78,7 @@ impl<'c: 'a, 'a> Function<'c, 'a> {
             let count = memref::extents(array.r#type()).iter().product();
             (root_of(*array), flat(&definition.at, *argument, 0, count))
         });
-        let views = views.collect();
-        let (tables, others) = (tables.to_vec(), others.to_vec());
+        let (views, tables, others) = (views.collect(), tables.to_vec(), others.to_vec());
         Function { definition, views, tables, others }
     }
 
@@ -177,7 +176,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
 
     /// The rows of a tile and the first elements of the vectors of a block, row by row in each vector.
     fn vectors(&self) -> Vec<(i64, i64)> {
-        let vectors = (0..self.block / self.lanes).map(|vector| vector * self.lanes);
+        let vectors = (0..self.block / ir::signed(self.lanes)).map(|vector| vector * ir::signed(self.lanes));
         vectors.flat_map(|first| (0..self.tile).map(move |row| (row, first))).collect()
     }
 
@@ -188,7 +187,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
             row.checked_mul(of_row)?.checked_add(first.checked_mul(of_depth)?)?.checked_add(self.offset)?;
         Some(Line {
             factors: vec![of_row.checked_mul(self.tile)?, of_depth.checked_mul(self.block)?],
-            lanes: (0..self.lanes).map(|lane| start + lane * of_depth).collect(),
+            lanes: (0..ir::signed(self.lanes)).map(|lane| start + lane * of_depth).collect(),
         })
     }
 
@@ -201,10 +200,9 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         variables: [Value<'c, 'a>; 2],
     ) -> Values<'s, 'c, 'a> {
         let views = function.views.iter().copied().collect();
-        let lanes = usize::try_from(self.lanes).unwrap_or_default();
         let extents = vec![self.rows / self.tile, self.depth / self.block];
         let tables = (tables, function.tables.as_slice());
-        Values::new(at, (lanes, self.permutes), (sources, views), tables, (variables.to_vec(), extents))
+        Values::new(at, (self.lanes, self.permutes), (sources, views), tables, (variables.to_vec(), extents))
     }
 }
 
@@ -231,13 +229,13 @@ impl<'c: 'a, 'a> Tile<'_, 'c, 'a> {
     ) -> Result<(), Failure> {
         let shape = self.shape;
         let element = types::element_or_self(self.x.kind);
-        let kind = vector::of(&[shape.lanes], element);
+        let kind = vector::of(&[ir::signed(shape.lanes)], element);
         let zero = at.zero(kind);
-        let count = usize::try_from(shape.tile * self.rows).unwrap_or_default();
+        let zeros: Vec<Value> = (0..shape.tile * self.rows).map(|_| zero).collect();
         let start = at.muli(self.first, at.idx(self.x.strides[0]));
         let mut failure = None;
         let blocks = [at.idx(0), at.idx(shape.depth / shape.block), at.idx(1)];
-        let sums = at.for_(blocks, &vec![zero; count], |at, block, sums| {
+        let sums = at.for_(blocks, &zeros, |at, block, sums| {
             let mut sums = sums.to_vec();
             let mut values = shape.values(at, sources, tables, function, [self.step, block]);
             let start = at.addi(start, at.muli(block, at.idx(shape.block)));
@@ -258,8 +256,8 @@ impl<'c: 'a, 'a> Tile<'_, 'c, 'a> {
                         break;
                     }
                 };
-                let own = sums.iter_mut().skip(usize::try_from(row * self.rows).unwrap_or_default());
-                for (sum, x) in own.zip(&xs) {
+                let own = sums.iter_mut().enumerate().filter(|(n, _)| ir::signed(*n) / self.rows == row);
+                for ((_, sum), x) in own.zip(&xs) {
                     let product = self.sum.product.apply(&at, &[*x, unpacked], kind);
                     *sum = self.sum.sum.apply(&at, &[*sum, product], kind);
                 }

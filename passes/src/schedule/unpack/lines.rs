@@ -69,8 +69,13 @@ impl Line {
         let last = self.factors.iter().zip(extents).try_fold(0_i64, |sum, (factor, extent)| {
             sum.checked_add(factor.checked_mul(extent.checked_sub(1)?)?)
         })?;
-        let (low, high) = (self.lanes.iter().min()?, self.lanes.iter().max()?);
-        Some([*low, high.checked_add(last)?])
+        let [low, high] = self.ends()?;
+        Some([low, high.checked_add(last)?])
+    }
+
+    /// The smallest and the largest constant of a lane.
+    pub(super) fn ends(&self) -> Option<[i64; 2]> {
+        Some([*self.lanes.iter().min()?, *self.lanes.iter().max()?])
     }
 
     /// The digits of the position in a dense array of this shape, the outermost first. `None` unless each digit is a line within its

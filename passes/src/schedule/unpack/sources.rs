@@ -142,13 +142,13 @@ fn map_of<'c: 'a, 'a>(
     if writers.next().is_some() || writer.block() != user.block() || !ir::is_before(writer, user) {
         return None;
     }
-    let nest = LoopNest::read(writer).or_else(|| LoopNest::read_divided(writer));
-    let nest = nest.filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
+    let read = LoopNest::read(writer).or_else(|| LoopNest::read_divided(writer));
+    let nest = read.filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
     let output = nest.output()?;
     let is_whole = nest.is_in_order(output) && !output.is_read() && memref::is_contiguous(output.value);
     let count = |extents: &[i64]| extents.iter().try_fold(1_i64, |all, extent| all.checked_mul(*extent));
-    let is_whole = is_whole && count(nest.static_extents()?) == count(&memref::extents(buffer.r#type()));
-    is_whole.then_some(nest)
+    let covers_all = is_whole && count(nest.static_extents()?) == count(&memref::extents(buffer.r#type()));
+    covers_all.then_some(nest)
 }
 
 /// Whether a buffer that no map computes has the same elements in all operations before `user` that read it and in `user`.

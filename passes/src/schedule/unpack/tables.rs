@@ -51,7 +51,7 @@ const MAX_BYTES: usize = 2;
 
 impl<'c: 'a, 'a> Table<'c, 'a> {
     /// The table of a value, and the operands whose bytes determine it; `None` if computing the value is faster.
-    pub(super) fn of(
+    pub(super) fn new(
         nest: &LoopNest<'c, 'a>,
         value: Value<'c, 'a>,
         sources: &Sources<'c, 'a>,
@@ -77,10 +77,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
 
     /// The type of the array.
     pub(super) fn kind(&self) -> melior::ir::Type<'c> {
-        types::memref(
-            &[256_i64.pow(u32::try_from(self.leaves.len()).unwrap_or_default())],
-            self.value.r#type(),
-        )
+        types::memref(&[1 << (8 * ir::signed(self.leaves.len()))], self.value.r#type())
     }
 
     /// Computes the table.
