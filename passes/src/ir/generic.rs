@@ -67,6 +67,14 @@ impl<'c: 'a, 'a> LoopNest<'c, 'a> {
         })
     }
 
+    /// Like [`LoopNest::read_divided`], but supports remainders too.
+    pub(crate) fn read_with_remainders(op: OperationRef<'c, 'a>) -> Option<Self> {
+        Self::with_forms(op, |map, extents| {
+            let is_static = extents.iter().all(|extent| *extent >= 0);
+            maps::divided_forms_and_remainders(map, extents).filter(|_| is_static)
+        })
+    }
+
     fn with_forms(
         op: OperationRef<'c, 'a>,
         forms: impl Fn(Attribute<'c>, &[i64]) -> Option<Vec<Affine>>,

@@ -16,9 +16,18 @@ pub(crate) fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
 
 /// Like [`forms`], but supports floor divisions by constants. `extents` are the upper bounds of the dimensions.
 pub(crate) fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Affine>> {
+    forms_with(attribute, extents, false)
+}
+
+/// Like [`divided_forms`], but supports remainders of divisions by constants too.
+pub(crate) fn divided_forms_and_remainders(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Affine>> {
+    forms_with(attribute, extents, true)
+}
+
+fn forms_with(attribute: Attribute<'_>, extents: &[i64], remainders: bool) -> Option<Vec<Affine>> {
     let map = map_in(attribute)?;
-    let reading =
-        Reading { dimensions: &|position| Some(Affine::index(position)), symbols: &|_| None, extents };
+    let dimensions = |position| Some(Affine::index(position));
+    let reading = Reading { dimensions: &dimensions, symbols: &|_| None, extents, remainders };
     (0..map.result_count()).map(|result| reading.form(map.result(result).ok()?)).collect()
 }
 
@@ -39,7 +48,12 @@ pub(crate) fn applied(attribute: Attribute<'_>, arguments: &[usize], extents: &[
     let map = map_in(attribute)?;
     let count = map.dim_count();
     let argument = |position: usize| arguments.get(position).copied().map(Affine::index);
-    let reading = Reading { dimensions: &argument, symbols: &|position| argument(count + position), extents };
+    let reading = Reading {
+        dimensions: &argument,
+        symbols: &|position| argument(count + position),
+        extents,
+        remainders: false,
+    };
     match map.result_count() {
         1 => reading.form(map.result(0).ok()?),
         _ => None,
@@ -60,6 +74,8 @@ struct Reading<'r> {
     symbols: &'r dyn Fn(usize) -> Option<Affine>,
     /// The extents of the indices of the forms.
     extents: &'r [i64],
+    /// Whether remainders are supported.
+    remainders: bool,
 }
 
 impl Reading<'_> {
@@ -85,6 +101,9 @@ impl Reading<'_> {
             return left.linear_product(&right);
         }
         let divisor = right.as_constant().filter(|divisor| *divisor > 0)?;
+        if expression.is_mod() && self.remainders {
+            return left.modulo(divisor, self.extents);
+        }
         if expression.is_floor_div() { left.floor_div(divisor, self.extents) } else { None }
     }
 }

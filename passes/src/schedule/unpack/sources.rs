@@ -142,7 +142,7 @@ fn map_of<'c: 'a, 'a>(
     if writers.next().is_some() || writer.block() != user.block() || !ir::is_before(writer, user) {
         return None;
     }
-    let read = LoopNest::read(writer).or_else(|| LoopNest::read_divided(writer));
+    let read = LoopNest::read(writer).or_else(|| LoopNest::read_with_remainders(writer));
     let nest = read.filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
     let output = nest.output()?;
     let is_whole = nest.is_in_order(output) && !output.is_read() && memref::is_contiguous(output.value);
