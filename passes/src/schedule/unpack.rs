@@ -137,8 +137,8 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
         if !is_sum || !is_product {
             return None;
         }
-        let own = |n: usize| nest.loops(false).filter(|l| nest.operands[n].varies(*l)).collect::<Vec<_>>();
-        let rows = match [own(0).as_slice(), own(1).as_slice()] {
+        let loops_alone = |n: usize| nest.loops(false).filter(|l| nest.operands[n].varies(*l)).collect::<Vec<_>>();
+        let rows = match [loops_alone(0).as_slice(), loops_alone(1).as_slice()] {
             [[], [j]] => [None, Some(*j)],
             [[i], []] => [Some(*i), None],
             [[i], [j]] if i != j => [Some(*i), Some(*j)],

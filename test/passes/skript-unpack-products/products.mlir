@@ -11,8 +11,8 @@
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: memref.alloc
 // CHECK-NOT: linalg.generic
-// CHECK: call @product_0(%arg1, %arg2
-// CHECK: func.func private @product_0(%arg0: memref<4x2x16xi8>
+// CHECK: call @product_0(%arg2, %arg1
+// CHECK: func.func private @product_0(%arg0: memref<4x2xf32> {llvm.noalias}, %arg1: memref<4x2x16xi8>
 // CHECK: %[[BYTES:.*]] = vector.load %{{.*}} : memref<128xi8, strided<[1]>>, vector<8xi8>
 // CHECK: %[[WORDS:.*]] = arith.extsi %[[BYTES]] : vector<8xi8> to vector<8xi32>
 // CHECK: arith.andi %[[WORDS]], %{{.*}} : vector<8xi32>

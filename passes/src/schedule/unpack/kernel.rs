@@ -256,8 +256,8 @@ impl<'c: 'a, 'a> Tile<'_, 'c, 'a> {
                         break;
                     }
                 };
-                let own = sums.iter_mut().enumerate().filter(|(n, _)| ir::signed(*n) / self.rows == row);
-                for ((_, sum), x) in own.zip(&xs) {
+                let of_row = sums.iter_mut().enumerate().filter(|(n, _)| ir::signed(*n) / self.rows == row);
+                for ((_, sum), x) in of_row.zip(&xs) {
                     let product = self.sum.product.apply(&at, &[*x, unpacked], kind);
                     *sum = self.sum.sum.apply(&at, &[*sum, product], kind);
                 }
