@@ -30,8 +30,19 @@ pub enum Value {
     Bool(bool),
     /// A string.
     Text(String),
-    /// A list with this number of items, which are not kept.
-    List(u64),
+    /// A list, whose items remain in the file: [`Gguf::texts`], [`Gguf::ints`] and [`Gguf::reals`] read them.
+    List(List),
+}
+
+/// The position of a list in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct List {
+    /// The code of the items' type.
+    kind: u32,
+    /// The number of items.
+    count: u64,
+    /// The position of the first item.
+    start: usize,
 }
 
 /// An entry of the table of tensors.
@@ -111,6 +122,49 @@ impl Gguf {
     /// The value of a key of the metadata.
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.contents.metadata.get(key)
+    }
+
+    /// The strings of a list; `None` if the file lacks the key.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the key has another type, a string is not UTF-8, or the file changed.
+    pub fn texts(&self, key: &str) -> Result<Option<Vec<String>>, TensorError> {
+        self.items(key, "strings", |value| if let Value::Text(text) = value { Some(text) } else { None })
+    }
+
+    /// The integers of a list; `None` if the file lacks the key.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the key has another type, or the file changed.
+    pub fn ints(&self, key: &str) -> Result<Option<Vec<i128>>, TensorError> {
+        self.items(key, "integers", |value| if let Value::Int(n) = value { Some(n) } else { None })
+    }
+
+    /// The reals of a list; `None` if the file lacks the key.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the key has another type, or the file changed.
+    pub fn reals(&self, key: &str) -> Result<Option<Vec<f64>>, TensorError> {
+        self.items(key, "reals", |value| if let Value::Real(x) = value { Some(x) } else { None })
+    }
+
+    /// The items of a list, as far as `select` accepts all of them.
+    fn items<T>(
+        &self,
+        key: &str,
+        kind: &str,
+        select: impl Fn(Value) -> Option<T>,
+    ) -> Result<Option<Vec<T>>, TensorError> {
+        let wrong = || TensorError::format(&self.path, format!("the key `{key}` is not a list of {kind}"));
+        let list = match self.value(key) {
+            None => return Ok(None),
+            Some(Value::List(list)) => *list,
+            Some(_) => return Err(wrong()),
+        };
+        let values = reader::items(self.file.bytes(), list, key);
+        self.file.intact()?;
+        let values = values.map_err(|text| TensorError::format(&self.path, text))?;
+        values.into_iter().map(select).collect::<Option<Vec<T>>>().map(Some).ok_or_else(wrong)
     }
 
     /// The table of tensors, in the order of the file.

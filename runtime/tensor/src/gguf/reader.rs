@@ -2,7 +2,7 @@
 //! Parses the header of a `.gguf` file. Messages state the position of the wrong byte.
 
 use super::types::{BlockType, Storage};
-use super::{Entry, Value, label_path};
+use super::{Entry, List, Value, label_path};
 use crate::shape;
 use std::collections::HashMap;
 
@@ -62,6 +62,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Header, String> {
     }
     let entries = placed(entries, alignment(&metadata)?, reader)?;
     Ok((metadata, entries))
+}
+
+/// The items of a list in a file whose header was checked.
+pub(super) fn items(bytes: &[u8], list: List, key: &str) -> Result<Vec<Value>, String> {
+    let mut reader = Reader { bytes, at: list.start };
+    (0..list.count).map(|_| reader.value(list.kind, key)).collect()
 }
 
 /// The alignment of the data and of the tensors in it.
@@ -204,6 +210,7 @@ impl<'b> Reader<'b> {
         let at = self.at;
         let kind = self.u32(what)?;
         let count = self.u64(what)?;
+        let list = Value::List(List { kind, count, start: self.at });
         let size: u64 = match kind {
             0 | 1 | 7 => 1,
             2 | 3 => 2,
@@ -214,14 +221,14 @@ impl<'b> Reader<'b> {
                     let length = self.u64(what)?;
                     self.take(length, what)?;
                 }
-                return Ok(Value::List(count));
+                return Ok(list);
             }
             LIST => return Err(format!("byte {at}: {what} is a list of lists, which is not supported")),
             other => return Err(format!("byte {at}: {what} is a list of the unknown type {other}")),
         };
         let too_long = || format!("byte {at}: {what} has {count} items, more than the file");
         self.take(count.checked_mul(size).ok_or_else(too_long)?, what)?;
-        Ok(Value::List(count))
+        Ok(list)
     }
 
     /// An entry of the table of tensors, and its offset in the data.

@@ -74,7 +74,10 @@ fn metadata_and_tensors_are_read() {
     assert_eq!(file.value("general.architecture"), Some(&Value::Text("llama".to_owned())));
     assert_eq!(file.value("llama.block_count"), Some(&Value::Int(1)));
     assert_eq!(file.value("llama.eps"), Some(&Value::Real(0.5)));
-    assert_eq!(file.value("tokens"), Some(&Value::List(2)));
+    assert_eq!(file.texts("tokens").unwrap(), Some(vec!["a".to_owned(), "bc".to_owned()]));
+    assert_eq!(file.texts("none").unwrap(), None);
+    let wrong = file.ints("tokens").unwrap_err().to_string();
+    assert!(wrong.ends_with("the key `tokens` is not a list of integers"), "{wrong}");
     assert_eq!(file.value("flag"), Some(&Value::Bool(true)));
     assert_eq!(file.value("none"), None);
     let entry = file.entry("blk.0.attn_q.weight").unwrap();
@@ -157,4 +160,20 @@ fn mutated_files_are_read_or_refused() {
         }
     }
     assert!(refused > bytes.len(), "{refused}");
+}
+
+#[test]
+fn lists_of_numbers_have_their_values() {
+    let list =
+        |kind: u32, items: &[u8], count: u64| [&kind.to_le_bytes()[..], &count.to_le_bytes(), items].concat();
+    let reals: Vec<u8> = [0.5f32, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let ints: Vec<u8> = [-3i32, 7].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let file = small().key("reals", 9, &list(6, &reals, 2)).key("ints", 9, &list(5, &ints, 2));
+    let file = opened(file.bytes()).unwrap();
+    assert_eq!(file.reals("reals").unwrap(), Some(vec![0.5, -1.0]));
+    assert_eq!(file.ints("ints").unwrap(), Some(vec![-3, 7]));
+    assert!(file.reals("ints").is_err() && file.ints("llama.block_count").is_err());
+    let bad = small().key("texts", 9, &list(8, &[&1u64.to_le_bytes()[..], &[0xff]].concat(), 1));
+    let message = opened(bad.bytes()).unwrap().texts("texts").unwrap_err().to_string();
+    assert!(message.contains("the value of the key `texts` is not UTF-8"), "{message}");
 }
