@@ -21,8 +21,21 @@ use crate::refusal::{Reason, Refusal};
 pub struct GgufOptions {
     /// The maximum number of tokens; `None` for that of the model, at most 2048.
     pub context: Option<u64>,
-    /// Whether variables keep keys and values, so that each call passes only new tokens.
-    pub is_cached: bool,
+    /// Where keys and values of earlier calls are.
+    pub cache: GgufCache,
+}
+
+/// Where a language model has the keys and values of earlier calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GgufCache {
+    /// Nowhere: each call passes the whole text.
+    #[default]
+    None,
+    /// In variables, which each call updates.
+    Variables,
+    /// In arrays of the caller: inputs have those of earlier tokens, and outputs those of new tokens. Logits are computed for
+    /// one of the new tokens only.
+    Arrays,
 }
 
 /// Reads a file and writes its language model as SkriptND. The weights of the document are those of the file.

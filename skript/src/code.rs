@@ -23,7 +23,7 @@ pub struct Code {
 }
 
 impl Code {
-    pub(crate) fn new(artifact: Artifact) -> Self {
+    pub fn new(artifact: Artifact) -> Self {
         Code { artifact }
     }
 

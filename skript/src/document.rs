@@ -4,7 +4,7 @@
 use crate::compose::ComposeOptions;
 use crate::error::Error;
 use crate::model::{Context, Model};
-use crate::onnx::{ImportOptions, OnnxModel, declared_port, import_refused};
+use crate::onnx::{ImportOptions, OnnxModel, declared_port, document, import_refused};
 use crate::problem::{Locations, Problem, Severity};
 use crate::weights::Weights;
 use skript_frontend::ast::{Definition, DefinitionKind};
@@ -15,7 +15,7 @@ use skript_frontend::foreign;
 use skript_frontend::limits::Limits;
 use skript_frontend::program::{Edition, Program};
 use skript_frontend::source_files::{load_program, load_program_with, load_text};
-use skript_import::{Declaration, DeclaredExtent, ImportError, Origin};
+use skript_import::{Declaration, DeclaredExtent, GgufOptions, ImportError, Origin, convert_gguf};
 use skript_runtime::artifact;
 use skript_semantics::{Numbers, ScalarKind};
 use skript_tensor::{Archive, ElementType, HeldArrays, Tensor, WeightStore, archive};
@@ -106,6 +106,15 @@ impl Document {
         let is_dynamic = model.is_dynamic(converted.as_ref().err());
         let document = converted.unwrap_or_else(|error| Self::refused(import_refused(error), limits));
         Document { onnx: is_dynamic.then(|| Arc::new(model)), ..document }
+    }
+
+    /// Imports the language model of a GGUF file as a document. Its weights without the arrays of the file, which [`Weights::open`]
+    /// maps, are in memory. The reasons why a model is refused are in [`Document::problems`].
+    pub fn import_gguf(path: &Path, options: GgufOptions, limits: &Limits) -> Self {
+        match convert_gguf(path, options) {
+            Ok(imported) => document(path, imported, limits),
+            Err(error) => Self::refused(import_refused(error), limits),
+        }
     }
 
     /// Parses a text and checks it. Locations of problems have `name` as their path; imports are resolved in its folder.

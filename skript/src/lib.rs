@@ -84,6 +84,7 @@ pub use port::{Dimension, Port};
 pub use problem::{Location, Problem, Severity};
 pub use skript_frontend::limits::Limits;
 pub use skript_frontend::program::Edition;
+pub use skript_import::{GgufCache, GgufOptions};
 pub use skript_passes::SumsOfProducts;
 pub use skript_runtime::device::{Argument, DeviceArray, DeviceChoice, ForeignArray};
 pub use skript_runtime::{RunError, StopHandle};

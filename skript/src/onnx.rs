@@ -190,7 +190,8 @@ pub fn formatted(text: &str) -> String {
     format(file, text, &Limits::default(), &mut sink).unwrap_or_else(|| text.to_owned())
 }
 
-fn document(path: &Path, imported: Imported, limits: &Limits) -> Document {
+/// The document of an imported model, with its arrays in memory.
+pub(crate) fn document(path: &Path, imported: Imported, limits: &Limits) -> Document {
     let mut sink = Sink::default();
     for warning in &imported.warnings {
         let text = format!("{}: {warning}", path.display());

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use skript_tensor::gguf::{BlockType, Entry, Storage, Value};
 use skript_tensor::{ElementType, Gguf};
 
-use super::GgufOptions;
 use super::parameters::Parameters;
+use super::{GgufCache, GgufOptions};
 use crate::refusal::{Reason, Ruled};
 
 /// A supported architecture.
@@ -38,8 +38,8 @@ pub(super) struct Model<'f> {
     pub title: String,
     /// The maximum number of tokens.
     pub context: u64,
-    /// Whether keys and values of earlier calls are in variables.
-    pub is_cached: bool,
+    /// Where keys and values of earlier calls are.
+    pub cache: GgufCache,
     /// Heads of queries.
     pub heads: u64,
     /// Heads of keys and values.
@@ -128,7 +128,7 @@ pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
         architecture,
         title: title(file),
         context: context(parameters, options)?,
-        is_cached: options.is_cached,
+        cache: options.cache,
         heads,
         groups,
         key_size,

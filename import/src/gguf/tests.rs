@@ -134,7 +134,7 @@ fn documents_compose_the_layers() {
 
 #[test]
 fn cached_documents_have_initial_values() {
-    let options = GgufOptions { context: Some(100), is_cached: true };
+    let options = GgufOptions { context: Some(100), cache: GgufCache::Variables };
     let imported = import(&File::new("llama").bytes(), options).unwrap();
     for part in ["keys: real[100,g,d];", "@update {", "tokens: int[n|100];", "layer(x0, cosine, sine, past)"]
     {
@@ -144,7 +144,7 @@ fn cached_documents_have_initial_values() {
     assert_eq!(keys.name, "main.Llama.blk_0.attention.keys");
     assert_eq!(values.name, "main.Llama.blk_0.attention.values");
     assert_eq!(keys.tensor.shape(), [100, 1, 16]);
-    let options = GgufOptions { context: Some(4097), is_cached: false };
+    let options = GgufOptions { context: Some(4097), ..GgufOptions::default() };
     let refused = import(&File::new("llama").bytes(), options).unwrap_err();
     assert!(refused.contains("--context is 4097; the model supports 1 to 4096 tokens"), "{refused}");
 }
@@ -197,6 +197,22 @@ fn models_that_are_not_supported_are_refused() {
         let message = file.refusal();
         assert!(message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn documents_read_caches_of_callers() {
+    let options = GgufOptions { context: Some(100), cache: GgufCache::Arrays };
+    let imported = import(&File::new("llama").bytes(), options).unwrap();
+    for part in [
+        "past_keys_0: real[o|100,1,16];",
+        "values_0: real[n,1,16];",
+        "logits: real[1,10];",
+        "x1, keys_0, values_0 = blk_0: layer(x0, cosine, sine, past_keys_0, past_values_0);",
+        "selected = layout.gather{axis=0}(x1, row);",
+    ] {
+        assert!(imported.main.contains(part), "{part}: {}", imported.main);
+    }
+    assert!(imported.weights.is_empty() && !imported.main.contains("@update"));
 }
 
 /// Near miss: keys with the values that llama.cpp has without them.

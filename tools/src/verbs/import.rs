@@ -9,7 +9,7 @@ use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT};
 use skript_frontend::source::SourceMap;
 use skript_host::format::is_gguf;
 use skript_host::printable;
-use skript_import::{GgufOptions, Imported, convert_gguf};
+use skript_import::{GgufCache, GgufOptions, Imported, convert_gguf};
 
 use crate::command_line::ImportArguments;
 use crate::console::{Console, Status};
@@ -70,7 +70,10 @@ fn import_gguf(arguments: &ImportArguments, folder: &Path) -> Result<(), Vec<Dia
         let text = format!("{option} is for ONNX models, and {} is a GGUF file", arguments.model.display());
         return Err(vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)]);
     }
-    let options = GgufOptions { context: arguments.context, is_cached: arguments.cached };
+    let options = GgufOptions {
+        context: arguments.context,
+        cache: if arguments.cached { GgufCache::Variables } else { GgufCache::None },
+    };
     let imported = convert_gguf(&arguments.model, options).map_err(import_refused)?;
     onnx_model::write(&imported, folder, arguments.weights_format).map_err(|e| vec![*e])?;
     let path = folder.join("main.gguf");
