@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A compiled language model with a cache of keys and values.
+//!
+//! The document has dynamic rows. It is compiled for one row, which computes the next token, and for a block of rows, which reads
+//! prompts; both use the same weights and the same cache. The rows after the end of a prompt in its last block are ignored.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use skript::{
+    Code, Compiler, ComposeOptions, Document, ElementType, GgufCache, GgufOptions, Instance, Limits, Model,
+    Tensor, Weights,
+};
+use skript_tensor::Gguf;
+
+use crate::cache::Cache;
+use crate::error::Error;
+use crate::template::ChatTemplate;
+use crate::tokenizer::Tokenizer;
+use crate::vocabulary::Vocabulary;
+
+/// The maximum number of rows of a block.
+const BLOCK: usize = 64;
+/// The minimum number of tokens for which a block is faster than one row for each.
+const MIN_BLOCK: usize = 4;
+
+/// The language model of a GGUF file.
+pub struct LanguageModel {
+    tokenizer: Tokenizer,
+    template: Option<ChatTemplate>,
+    /// The model with dynamic rows.
+    model: Model,
+    weights: Weights,
+    compiler: Compiler,
+    context: usize,
+    one: Option<Instance>,
+    block: Option<Instance>,
+    cache: Cache,
+    /// The tokens whose keys and values are in the cache.
+    cached: Vec<u32>,
+    /// The logits of the last call.
+    logits: Option<Tensor>,
+    interrupt: Arc<AtomicBool>,
+    threads: usize,
+}
+
+impl LanguageModel {
+    /// Reads a file. `context` is the maximum number of tokens of a text; the default is that of the model, at most 2048. Code is
+    /// compiled, or loaded from the cache of the compiler, by the first calls.
+    ///
+    /// # Errors
+    /// [`Error::Tokenizer`] and [`Error::Template`] for their metadata; [`Error::Model`] if the model is not supported.
+    pub fn open(path: &Path, context: Option<u64>, compiler: Compiler) -> Result<Self, Error> {
+        let file = Gguf::open(path)?;
+        let tokenizer = Tokenizer::new(Vocabulary::read(&file)?)?;
+        let template = ChatTemplate::read(&file)?;
+        let options = GgufOptions { context, cache: GgufCache::Arrays };
+        let document = Document::import_gguf(path, options, &Limits::default());
+        let model = document.compose(&ComposeOptions::default())?;
+        let weights = Weights::open(path)?;
+        let context = context_of(&model)?;
+        let count = outputs_of(&model)?;
+        if count != tokenizer.vocabulary().len() {
+            let text = format!(
+                "{}: the vocabulary has {} tokens, but the model computes {count} logits",
+                path.display(),
+                tokenizer.vocabulary().len()
+            );
+            return Err(Error::Tokenizer(text));
+        }
+        Ok(LanguageModel {
+            tokenizer,
+            template,
+            cache: Cache::new(&model),
+            model,
+            weights,
+            compiler,
+            context,
+            one: None,
+            block: None,
+            cached: Vec::new(),
+            logits: None,
+            interrupt: Arc::default(),
+            threads: 0,
+        })
+    }
+
+    /// The tokenizer.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// The chat template, if the file has one.
+    pub fn template(&self) -> Option<&ChatTemplate> {
+        self.template.as_ref()
+    }
+
+    /// The maximum number of tokens of a text.
+    pub fn context(&self) -> usize {
+        self.context
+    }
+
+    /// A flag by which another thread ends the work: while it is set, calls return [`Error::Interrupted`].
+    pub fn interrupt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupt)
+    }
+
+    /// Sets the number of threads of calls, as [`Instance::set_threads`]. Texts do not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads;
+        for instance in [&mut self.one, &mut self.block].into_iter().flatten() {
+            instance.set_threads(threads);
+        }
+    }
+
+    /// Empties the cache.
+    pub fn reset(&mut self) {
+        self.cached.clear();
+        self.cache.truncate(0);
+    }
+
+    /// Compiles the code for prompts and for single tokens, or loads it, and computes the values that depend on weights alone.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the model cannot be compiled.
+    pub fn prepare(&mut self) -> Result<(), Error> {
+        self.instance(false)?;
+        if self.context > 1 {
+            self.instance(true)?;
+        }
+        Ok(())
+    }
+
+    /// The logits of the token after a text. Tokens at its beginning that are in the cache are not computed again.
+    ///
+    /// # Errors
+    /// [`Error::Context`] if the text is too long; [`Error::Model`] if the model cannot be compiled, or a call fails;
+    /// [`Error::Interrupted`].
+    pub fn logits(&mut self, text: &[u32]) -> Result<&[f32], Error> {
+        if text.is_empty() || text.len() > self.context {
+            return Err(Error::Context { tokens: text.len(), context: self.context });
+        }
+        self.cached.truncate(text.len() - self.new_tokens(text));
+        self.cache.truncate(self.cached.len());
+        while self.cached.len() < text.len() {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let rest = text.get(self.cached.len()..).unwrap_or_default();
+            let count = if rest.len() < MIN_BLOCK { 1 } else { rest.len().min(self.rows()) };
+            let now = rest.get(..count).unwrap_or_default();
+            self.call(now)?;
+        }
+        Ok(self.logits.as_ref().and_then(Tensor::as_f32).unwrap_or_default())
+    }
+
+    /// The number of tokens of a text that are not in the cache, at least the last one.
+    pub fn new_tokens(&self, text: &[u32]) -> usize {
+        let equal = self.cached.iter().zip(text).take_while(|(a, b)| a == b).count();
+        text.len() - equal.min(text.len().saturating_sub(1))
+    }
+
+    /// The number of rows of a block.
+    fn rows(&self) -> usize {
+        self.context.min(BLOCK)
+    }
+
+    /// Computes the next tokens, and adds them to the cache.
+    fn call(&mut self, tokens: &[u32]) -> Result<(), Error> {
+        let is_block = tokens.len() > 1;
+        let rows = if is_block { self.rows() } else { 1 };
+        let padding = tokens.last().copied().unwrap_or_default();
+        let padded = tokens.iter().copied().chain(std::iter::repeat(padding)).take(rows);
+        let padded: Vec<i64> = padded.map(i64::from).collect();
+        let row = tokens.len() as i64 - 1;
+        let mut inputs = vec![Tensor::from_i64(&[rows as u64], &padded)?, Tensor::from_i64(&[1], &[row])?];
+        inputs.extend(self.cache.inputs(self.cached.len())?);
+        let instance = self.instance(is_block)?;
+        let outputs = instance.compute(&inputs.iter().collect::<Vec<_>>())?;
+        drop(inputs);
+        self.cache.append(&outputs, tokens.len())?;
+        self.cached.extend(tokens);
+        self.logits = outputs.into_iter().next();
+        Ok(())
+    }
+
+    /// The code for one row or for a block.
+    fn instance(&mut self, is_block: bool) -> Result<&mut Instance, Error> {
+        let rows = if is_block { self.rows() } else { 1 };
+        match if is_block { &mut self.block } else { &mut self.one } {
+            Some(instance) => Ok(instance),
+            none => {
+                let mut instance = compiled(&self.model, &self.compiler, &self.weights, rows)?;
+                instance.set_threads(self.threads);
+                Ok(none.insert(instance))
+            }
+        }
+    }
+}
+
+/// Compiles the model for a number of rows.
+fn compiled(model: &Model, compiler: &Compiler, weights: &Weights, rows: usize) -> Result<Instance, Error> {
+    let shapes = vec![("tokens".to_owned(), vec![vec![rows as u64]])];
+    let artifact = compiler.compile(&model.with_shapes(shapes)?)?.artifact;
+    let mut instance = Code::new(artifact).load(weights)?;
+    instance.prepare(true)?;
+    Ok(instance)
+}
+
+/// The upper bound of the number of rows.
+fn context_of(model: &Model) -> Result<usize, Error> {
+    let ports = model.input_ports();
+    let bound = ports.iter().find(|port| port.name == "tokens").and_then(|port| port.shape.first());
+    let bound = bound.and_then(|extent| usize::try_from(extent.bound()).ok());
+    bound.ok_or_else(|| Error::Option("the model has no input of tokens".to_owned()))
+}
+
+/// The number of logits of a row.
+fn outputs_of(model: &Model) -> Result<usize, Error> {
+    let port = model.output_ports().first().filter(|port| port.element == ElementType::F32);
+    let count = port.and_then(|port| port.shape.last()).and_then(|n| usize::try_from(n.bound()).ok());
+    count.ok_or_else(|| Error::Option("the model does not compute 32-bit logits".to_owned()))
+}
