@@ -2,6 +2,7 @@
 //! The flags and arguments of `skript`.
 
 mod call;
+mod generate;
 mod grad;
 mod import;
 mod output;
@@ -15,6 +16,7 @@ mod values;
 mod view;
 
 pub use call::{CallArguments, WeightsArguments};
+pub use generate::{ChatArguments, GenerateArguments, LanguageArguments};
 pub use grad::{GradArguments, StepArguments};
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
 pub use quantize::{MethodName, QuantizeArguments};
@@ -59,6 +61,10 @@ pub enum Verb {
     Run(RunArguments),
     /// Convert an ONNX model to a model folder in SkriptND
     Import(ImportArguments),
+    /// Continue a text with the language model of a GGUF file
+    Generate(GenerateArguments),
+    /// Talk to the language model of a GGUF file; each line of stdin is a message
+    Chat(ChatArguments),
     /// Write the gradient of a model as a model folder
     Grad(GradArguments),
     /// Train the variables of a model on arrays
@@ -244,7 +250,8 @@ pub struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, a StableHLO program (.mlir), or a language model
+    /// in a GGUF file
     pub model: PathBuf,
     #[command(flatten)]
     pub call: CallArguments,

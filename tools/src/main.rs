@@ -10,6 +10,7 @@ mod console;
 mod engine;
 mod foreign;
 mod inputs;
+mod language;
 mod limit_arguments;
 mod measure;
 mod model_folder;

@@ -4,12 +4,14 @@
 mod batch;
 mod bench;
 mod cache;
+mod chat;
 mod check;
 mod compare;
 mod compile;
 mod completions;
 mod explain;
 mod fmt;
+mod generate;
 mod grad;
 mod import;
 mod info;
@@ -106,6 +108,8 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Check(a) => a.reading.message_format,
         Verb::Run(a) => a.reading.message_format,
         Verb::Import(a) => a.message_format,
+        Verb::Generate(a) => a.language.message_format,
+        Verb::Chat(a) => a.language.message_format,
         Verb::Compile(a) => a.reading.message_format,
         Verb::Compare(a) => a.call.reading.message_format,
         Verb::Bench(a) => a.call.reading.message_format,
@@ -124,6 +128,8 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Check(arguments) => check::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, None, console),
         Verb::Import(arguments) => import::run(&arguments, console),
+        Verb::Generate(arguments) => generate::run(&arguments, console),
+        Verb::Chat(arguments) => chat::run(&arguments, console),
         Verb::Compile(arguments) => compile::run(&arguments, console),
         Verb::Compare(arguments) => compare::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),

@@ -5,8 +5,8 @@
 //! process; a second Ctrl-C ends the process at once.
 
 use std::process::exit;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ struct Work {
     call: Option<StopHandle>,
     /// Why it must end.
     reason: Option<String>,
+    /// A flag that ends the work if it is set.
+    flag: Option<Arc<AtomicBool>>,
 }
 
 static WORK: Mutex<Option<Work>> = Mutex::new(None);
@@ -45,7 +47,7 @@ impl Watch {
     /// Watches work that must end after `timeout`. If it does not stop, `report` prints why the process ends.
     pub fn begin(timeout: Option<Duration>, report: impl Fn(Diagnostic) + Send + 'static) -> Watch {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        *work() = Some(Work { number, report: Box::new(report), call: None, reason: None });
+        *work() = Some(Work { number, report: Box::new(report), call: None, reason: None, flag: None });
         static HANDLER: Once = Once::new();
         // Without a handler, Ctrl-C ends the process at once.
         HANDLER.call_once(|| {
@@ -59,6 +61,15 @@ impl Watch {
             thread::spawn(timer);
         }
         Watch
+    }
+
+    /// Watches work that ends soon after `flag` is set. The first Ctrl-C sets it, a second one ends the process.
+    pub fn begin_text(flag: Arc<AtomicBool>, report: impl Fn(Diagnostic) + Send + 'static) -> Watch {
+        let watch = Watch::begin(None, report);
+        if let Some(work) = work().as_mut() {
+            work.flag = Some(flag);
+        }
+        watch
     }
 
     /// Names the instance whose calls the command executes next.
@@ -84,6 +95,8 @@ pub fn message() -> Option<String> {
 /// Handles Ctrl-C.
 fn interrupt() {
     let number = match work().as_ref() {
+        Some(Work { flag: Some(flag), .. }) if !flag.swap(true, Ordering::Relaxed) => return,
+        Some(Work { flag: Some(_), .. }) => exit(INTERRUPTED),
         Some(Work { number, reason: None, .. }) => *number,
         _ => exit(INTERRUPTED),
     };

@@ -2,6 +2,7 @@
 //! `skript bench`: measures the latency of calls, and compares it with the machine's peak rates.
 
 mod device;
+mod language;
 mod program;
 
 use std::time::{Duration, Instant};
@@ -9,12 +10,14 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use skript::{Instance, Model, RunError, Tensor};
 use skript_frontend::model::{Cost, Precision};
+use skript_host::format::is_gguf;
 use skript_runtime::profile::{self, Step};
 use skript_runtime::threads::default_threads;
 
 use crate::command_line::BenchArguments;
 use crate::console::{Console, Status};
 use crate::engine::{Job, failed, graph_name, load};
+use crate::language::stopped;
 use crate::measure::{bandwidth, duration_text, milliseconds, peak, peak_memory, write_json};
 use crate::profile::Recorded;
 use crate::session::{Session, Stopped, reporter};
@@ -33,6 +36,9 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     call.threads.apply();
     if stablehlo_program::is_program(&arguments.model) {
         return program::run(arguments, console);
+    }
+    if is_gguf(&arguments.model) {
+        return stopped(language::measure(arguments), call.reading.message_format, console);
     }
     call.target.announce(console);
     let mut session = Session::open_for_call(&arguments.model, &call.reading, &call.inputs);

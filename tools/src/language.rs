@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Language models of commands: their options, their output and its cost.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use skript::Target;
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, ONNX, RUN_FAILED};
+use skript_frontend::source::SourceMap;
+use skript_generate::{Chat, Error, Generation, GenerationOptions, LanguageModel, Statistics};
+use skript_host::printable;
+
+use crate::command_line::{LanguageArguments, MessageFormat};
+use crate::console::{Console, Status};
+use crate::measure::peak_memory;
+use crate::render::render;
+use crate::session::reporter;
+use crate::stopped::{Stopped, diagnostics};
+use crate::watch::Watch;
+
+/// A model, the options of its texts, and the cost of all texts.
+pub struct Language {
+    pub model: LanguageModel,
+    options: GenerationOptions,
+    total: Statistics,
+    format: MessageFormat,
+    is_verbose: bool,
+}
+
+/// Reads the model of a file.
+pub fn opened(path: &Path, arguments: &LanguageArguments) -> Result<Language, Stopped> {
+    arguments.threads.apply();
+    let options = arguments.options();
+    options.sampling.check().map_err(failure)?;
+    Ok(Language {
+        model: open(path, arguments.context)?,
+        options,
+        total: Statistics::default(),
+        format: arguments.message_format,
+        is_verbose: arguments.verbose,
+    })
+}
+
+/// Reads the model of a file, whose code is in the user's cache.
+pub fn open(path: &Path, context: Option<u64>) -> Result<LanguageModel, Stopped> {
+    let compiler = skript::Compiler::new(&Target::host()).for_this_executable(true);
+    LanguageModel::open(path, context, compiler).map_err(failure)
+}
+
+impl Language {
+    /// Begins a text that continues a prompt.
+    pub fn begin(&self, prompt: &str, console: &mut Console) -> Result<Generation, Stopped> {
+        let tokens = self.model.tokenizer().encode_prompt(prompt).map_err(failure)?;
+        let generation = Generation::new(&self.model, &tokens, &self.options).map_err(failure)?;
+        self.show(prompt, &generation, console);
+        Ok(generation)
+    }
+
+    /// Begins the answer to a message.
+    pub fn ask(&self, chat: &mut Chat, message: &str, console: &mut Console) -> Result<Generation, Stopped> {
+        let generation = chat.ask(&self.model, message, &self.options).map_err(failure)?;
+        self.show(&chat.prompt(&self.model).map_err(failure)?, &generation, console);
+        Ok(generation)
+    }
+
+    /// Prints a prompt as JSON, and its tokens.
+    fn show(&self, prompt: &str, generation: &Generation, console: &mut Console) {
+        if self.is_verbose {
+            let text = serde_json::json!(prompt);
+            console.write(&format!("prompt: {text}\ntokens: {:?}\n", generation.prompt()));
+        }
+    }
+
+    /// Prints a text while it is computed; returns it. Ctrl-C ends it.
+    pub fn write(&mut self, mut generation: Generation) -> Result<String, Stopped> {
+        let interrupt = self.model.interrupt();
+        let _watch = Watch::begin_text(interrupt.clone(), reporter(self.format));
+        let is_terminal = std::io::stdout().is_terminal();
+        let mut all = String::new();
+        let done = loop {
+            match generation.advance(&mut self.model) {
+                Ok(Some(text)) => {
+                    // Control characters of a text would control the terminal.
+                    let shown = if is_terminal { printable(&text) } else { text.as_str().into() };
+                    crate::stdout::print(&shown);
+                    all += &text;
+                }
+                Ok(None) | Err(Error::Interrupted) => break Ok(()),
+                Err(error) => break Err(failure(error)),
+            }
+        };
+        interrupt.store(false, Ordering::Relaxed);
+        let cost = generation.statistics();
+        self.total.prompt_tokens += cost.prompt_tokens;
+        self.total.prompt_time += cost.prompt_time;
+        self.total.tokens += cost.tokens;
+        self.total.repeated += cost.repeated;
+        self.total.time += cost.time;
+        done.map(|()| all)
+    }
+
+    /// The speed of all texts, and the memory of the process.
+    pub fn summary(&self) -> String {
+        let Statistics { prompt_tokens, prompt_time, repeated, time, .. } = self.total;
+        let memory = peak_memory().unwrap_or(0) as f64 / 1e6;
+        format!(
+            "\nprompt     {prompt_tokens:6} tokens {:9.1} tokens/s\n\
+             generation {repeated:6} tokens {:9.1} tokens/s\n\
+             memory     {memory:16.1} MB\n",
+            rate(prompt_tokens, prompt_time),
+            rate(repeated, time),
+        )
+    }
+}
+
+/// Tokens per second.
+pub fn rate(tokens: usize, time: std::time::Duration) -> f64 {
+    tokens as f64 / time.as_secs_f64().max(1e-9)
+}
+
+/// The diagnostics of an error.
+pub fn failure(error: Error) -> Stopped {
+    let (code, help) = match &error {
+        Error::Tokenizer(_) | Error::Template(_) => (&ONNX, None),
+        Error::Option(_) => (&COMMAND_LINE_NAME, None),
+        Error::Context { .. } => (&RUN_FAILED, Some("--context sets the maximum number of tokens")),
+        _ => (&RUN_FAILED, None),
+    };
+    let text = error.to_string();
+    match error {
+        Error::Model(error) => diagnostics(error).into(),
+        _ => {
+            let diagnostic = Diagnostic::without_location(code, text);
+            match help {
+                Some(help) => diagnostic.with_help(help).into(),
+                None => diagnostic.into(),
+            }
+        }
+    }
+}
+
+/// Reports the failure of a command.
+pub fn stopped(done: Result<(), Stopped>, format: MessageFormat, console: &mut Console) -> Status {
+    match done {
+        Ok(()) => Status::Done,
+        Err(stopped) => {
+            render(&stopped.into_diagnostics(), &SourceMap::default(), format, console);
+            Status::Wrong
+        }
+    }
+}

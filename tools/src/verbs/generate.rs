@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript generate`: continues a text with the language model of a GGUF file.
+
+use std::io::Read as _;
+
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::INPUT;
+
+use crate::command_line::GenerateArguments;
+use crate::console::{Console, Status};
+use crate::language::{opened, stopped};
+use crate::stopped::Stopped;
+
+/// The maximum length of a prompt in bytes.
+const MAX_BYTES: u64 = 1 << 26;
+
+pub fn run(arguments: &GenerateArguments, console: &mut Console) -> Status {
+    stopped(generate(arguments, console), arguments.language.message_format, console)
+}
+
+fn generate(arguments: &GenerateArguments, console: &mut Console) -> Result<(), Stopped> {
+    let prompt = match arguments.prompt.as_str() {
+        "-" => stdin()?,
+        prompt => prompt.to_owned(),
+    };
+    let mut language = opened(&arguments.model, &arguments.language)?;
+    let begun = language.begin(&prompt, console)?;
+    language.write(begun)?;
+    crate::stdout::print("\n");
+    if !arguments.language.quiet {
+        console.write(&language.summary());
+    }
+    Ok(())
+}
+
+fn stdin() -> Result<String, Box<Diagnostic>> {
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text);
+    let wrong = |e| Diagnostic::without_location(&INPUT, format!("cannot read the prompt from stdin: {e}"));
+    read.map_err(|e| Box::new(wrong(e)))?;
+    Ok(text)
+}
