@@ -17,6 +17,8 @@ from ._skript import (
     DeviceArray,
     Diagnostic,
     Error,
+    Generation,
+    LanguageModel,
     Model,
     Operator,
     Port,
@@ -36,6 +38,8 @@ __all__ = [
     "DeviceArray",
     "Diagnostic",
     "Error",
+    "Generation",
+    "LanguageModel",
     "Model",
     "Operator",
     "Operators",
@@ -44,12 +48,50 @@ __all__ = [
     "__version__",
     "from_text",
     "from_torch",
+    "generate",
     "grad",
     "jax_callable",
     "load",
     "operators",
     "training_step",
 ]
+
+
+def generate(model, prompt, *, context=None, threads=0, cache=True, **options):
+    """Generates a text with the language model of a GGUF file; returns an iterator of its parts.
+
+    Parameters
+    ----------
+    model
+        a .gguf file, or a LanguageModel, which keeps compiled code and the cache of the last text
+    prompt
+        a text that the model continues, or a list of messages, dicts with 'role' and 'content', that the chat template of the
+        file writes as one
+    context, threads, cache
+        the options of LanguageModel, for a file
+    max_tokens
+        the maximum number of tokens; by default, the text ends when the context is full
+    temperature
+        the divisor of the logits; 0 selects the most probable token
+    top_k, top_p, min_p
+        which tokens are considered: the `top_k` most probable ones (0 for all), of these the most probable ones whose
+        probabilities add up to `top_p`, and of these the ones at least `min_p` times as probable as the most probable one
+    repetition_penalty
+        the divisor of positive logits, and the factor of negative ones, of the last 64 tokens
+    seed
+        equal seeds result in equal texts
+    stop
+        strings before which the text ends
+
+    Examples
+    --------
+    >>> "".join(skript.generate("model.gguf", "Once upon a time", max_tokens=50))
+    """
+    if not isinstance(model, LanguageModel):
+        model = LanguageModel(model, context=context, threads=threads, cache=cache)
+    elif context is not None or threads != 0 or cache is not True:
+        raise ValueError("context, threads and cache are options of LanguageModel, and the model is one")
+    return model.generate(prompt, **options)
 
 
 def jax_callable(model):

@@ -127,6 +127,33 @@ class _ModelProto(Protocol):
 
     def SerializeToString(self) -> bytes: ...
 
+class Generation:
+    tokens: list[int]
+    ending: Literal["end", "stop", "length", "context"] | None
+    def __iter__(self) -> Generation: ...
+    def __next__(self) -> str: ...
+
+class LanguageModel:
+    context: int
+    def __init__(
+        self, path: str | PathLike[str], /, *, context: int | None = None, threads: int = 0, cache: bool = True
+    ) -> None: ...
+    def encode(self, text: str) -> list[int]: ...
+    def generate(
+        self,
+        prompt: str | Sequence[dict[str, str]],
+        /,
+        *,
+        max_tokens: int | None = None,
+        temperature: float = 0.8,
+        top_k: int = 40,
+        top_p: float = 0.95,
+        min_p: float = 0.05,
+        repetition_penalty: float = 1.0,
+        seed: int = 0,
+        stop: Sequence[str] = ...,
+    ) -> Generation: ...
+
 # A path without other options may name a compiled model or a StableHLO program, whose only option is `threads`.
 @overload
 def load(path: str | PathLike[str], /, *, threads: builtins.int = 0) -> Model | CompiledModel: ...

@@ -6,6 +6,7 @@
 mod choices;
 mod gradient;
 mod interruptible;
+mod language;
 mod loading;
 mod model;
 mod operators;
@@ -28,6 +29,8 @@ fn _skript(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<program::Program>()?;
     module.add_class::<operators::Operator>()?;
+    module.add_class::<language::LanguageModel>()?;
+    module.add_class::<language::Generation>()?;
     module.add_function(wrap_pyfunction!(loading::load, module)?)?;
     module.add_function(wrap_pyfunction!(loading::from_text, module)?)?;
     module.add_function(wrap_pyfunction!(gradient::grad, module)?)?;
