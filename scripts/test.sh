@@ -92,6 +92,7 @@ step "a model on a microcontroller" .venv/bin/python examples/microcontroller/ru
 step "Python" .venv/bin/python test/python/package.py
 step "calls from many threads" .venv/bin/python test/reliability/soak.py $([ "$all" = --all ] && echo --minutes 60 || echo "--minutes 0.2 --models 5")
 step "ONNX models in Python" .venv/bin/python test/python/imported.py
+step "language models in Python" .venv/bin/python test/python/language.py
 step "arguments of Python callers" .venv/bin/python test/python/callers.py
 # With torch, if it is installed in build/torch-venv; otherwise prints that it is skipped.
 step "Python, torch" "$(test -x build/torch-venv/bin/python && echo build/torch-venv || echo .venv)/bin/python" test/python/torch_modules.py
@@ -99,6 +100,7 @@ step "wheels for Python" test/python/wheels.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
 # Ray and Spark are large packages.
 if [ "$all" = --all ]; then step "examples of Ray and Spark" scripts/scale.sh --rows 6000; fi
+step "example smollm2" examples/smollm2/run.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
 # Another quarter each day.
 jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/4)"

@@ -106,6 +106,36 @@ def entry(dtype="F32", shape=(2, 3), offsets=(0, 24), **more):
     return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets), **more}
 
 
+def gguf(**keys):
+    """A .gguf file without tensors; `tokenizer.ggml.` precedes names without a dot."""
+    def text(value):
+        value = value if isinstance(value, bytes) else value.encode()
+        return u64(len(value)) + value
+
+    def item(value):
+        kinds = [(bool, 7, lambda: u8(value)), (int, 5, lambda: struct.pack("<i", value)), (float, 6, lambda: f32(value)),
+                 ((str, bytes), 8, lambda: text(value))]
+        return next((code, make) for kind, code, make in kinds if isinstance(value, kind))
+
+    def encoded(value):
+        if isinstance(value, list):
+            items = [item(x) for x in value]
+            return u32(9, items[0][0] if items else 8) + u64(len(items)) + b"".join(make() for _, make in items)
+        code, make = item(value)
+        return u32(code) + make()
+
+    named = {name if "." in name else "tokenizer.ggml." + name: value for name, value in keys.items()}
+    body = b"".join(text(name) + encoded(value) for name, value in named.items())
+    return b"GGUF" + u32(3) + u64(0, len(named)) + body
+
+
+def vocabulary(model="gpt2", **keys):
+    """A .gguf file with a small vocabulary, changed by `keys`; None removes one."""
+    small = {"pre": "gpt-2", "merges": ["a b", "ab a"]} if model == "gpt2" else {"scores": [0.0, -1.0, -2.0, -3.0]}
+    small = {"model": model, "tokens": ["a", "b", "ab", "aba"], "token_type": [1] * 4, **small, **keys}
+    return gguf(**{name: value for name, value in small.items() if value is not None})
+
+
 def zipped(*members, method=zipfile.ZIP_STORED, comment=b""):
     """A zip archive of (name, bytes)."""
     stream = io.BytesIO()

@@ -42,13 +42,14 @@ def matrix(random, rows, columns, kind):
     return blocks.reshape(rows, -1)
 
 
-def write(path, name):
+def write(path, name, vocabulary=VOCABULARY, describe=lambda writer: None, context=64):
+    """Writes a model; `describe` adds the tokenizer of its vocabulary."""
     architecture, embedding, layers = MODELS[name]
     random = np.random.default_rng(sum(name.encode()))
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name("Model " + name)
     writer.add_block_count(LAYERS)
-    writer.add_context_length(64)
+    writer.add_context_length(context)
     writer.add_embedding_length(EMBEDDING)
     writer.add_feed_forward_length(HIDDEN)
     writer.add_head_count(HEADS)
@@ -56,7 +57,7 @@ def write(path, name):
     writer.add_rope_freq_base(1000.0)
     writer.add_rope_dimension_count(SIZE if architecture != "llama" else 48)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_token_list([str(n) for n in range(VOCABULARY)])
+    describe(writer)
 
     def add(tensor, rows, columns, kind):
         writer.add_tensor(tensor + ".weight", matrix(random, rows, columns, kind), raw_dtype=kind)
@@ -66,10 +67,10 @@ def write(path, name):
     def norm(tensor, size):
         writer.add_tensor(tensor + ".weight", random.uniform(0.5, 1.5, size).astype(np.float32))
 
-    add("token_embd", VOCABULARY, EMBEDDING, embedding)
+    add("token_embd", vocabulary, EMBEDDING, embedding)
     norm("output_norm", EMBEDDING)
     if name == "q4_0":
-        add("output", VOCABULARY, EMBEDDING, Type.Q4_0)
+        add("output", vocabulary, EMBEDDING, Type.Q4_0)
         writer.add_tensor("rope_freqs.weight", np.linspace(1, 4, 24, dtype=np.float32))
     for layer, (attention, others) in enumerate(layers):
         blk = "blk.%d." % layer
