@@ -2,14 +2,15 @@
 //! Guards that a border of the tensor makes redundant.
 //!
 //! Instead of skipping points outside of its tensor, a window may read a border that does not change the result: the
-//! identity if elements are accumulated directly, zeros if products of elements are summed. A zero of type real times an
+//! identity if elements are accumulated directly, false if one of the results of `&&` is accumulated by `|=` and true for `||` and `&=`,
+//! zeros if products of elements are summed. A zero of type real times an
 //! infinity or a NaN is not zero, so the guard of such a sum is redundant only if the other factors are finite.
 
 use super::domain::Domain;
 use crate::structure::guard::only_bounds;
 use crate::structure::{Nest, Term, TermId};
 use skript_frontend::model::Accumulation;
-use skript_semantics::{Scalar, ScalarKind};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 /// The border of a tensor that is read beyond its extents.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +61,18 @@ impl Border {
                 factors: Vec::new(),
             });
         }
+        let joined = match nest.kind {
+            Accumulation::Any => Some((ScalarOp::And, false)),
+            Accumulation::All => Some((ScalarOp::Or, true)),
+            _ => None,
+        };
+        if let Some((op, absorbing)) = joined {
+            let operands = nest.junction(target.value, op);
+            let is_read = |term: &TermId| matches!(nest.terms.get(*term), Some(Term::Access { .. }));
+            let access = operands.iter().copied().find(|term| guarded(*term))?;
+            let value = Scalar::Bool(absorbing);
+            return operands.iter().all(is_read).then_some(Border { access, value, factors: Vec::new() });
+        }
         let factors = nest.factors(target.value);
         let is_single = factors == [target.value];
         let factors: Vec<TermId> = factors.into_iter().map(read).collect();
@@ -90,7 +103,6 @@ impl Border {
 mod tests {
     use super::*;
     use crate::structure::nest::samples::Builder;
-    use skript_semantics::ScalarOp;
 
     /// `y[i] kind= value(x[|i + j - 1|], w[j])` over 8 and 3.
     fn window(kind: Accumulation, weighted: bool, more: bool) -> Nest {
@@ -124,6 +136,25 @@ mod tests {
         let nest = window(Accumulation::Sum, true, false);
         assert_eq!(border(&nest), Some((Scalar::Real(0.0), 1)));
         assert_eq!(border(&window(Accumulation::Max, true, false)), None);
+    }
+
+    /// `y[i] kind= x[|i + j - 1|] op w[j]` over bools.
+    fn joined(kind: Accumulation, op: ScalarOp) -> Nest {
+        let mut b = Builder::new(kind, &[8, 3]);
+        let (i, j) = (b.index(0), b.index(1));
+        let position = b.window(0, 1, 1, 1, -1);
+        b.nest.predicate = Some(b.within(position, 8));
+        let (x, w) = (b.access(&[8], &[position]), b.access(&[3], &[j]));
+        let value = b.term(Term::Apply { op, kind: ScalarKind::Bool, operands: vec![x, w] });
+        b.target(&[8], &[i], value)
+    }
+
+    #[test]
+    fn operands_of_and_are_padded_with_false() {
+        assert_eq!(border(&joined(Accumulation::Any, ScalarOp::And)), Some((Scalar::Bool(false), 0)));
+        assert_eq!(border(&joined(Accumulation::All, ScalarOp::Or)), Some((Scalar::Bool(true), 0)));
+        assert_eq!(border(&joined(Accumulation::Any, ScalarOp::Or)), None);
+        assert_eq!(border(&joined(Accumulation::All, ScalarOp::And)), None);
     }
 
     #[test]

@@ -250,6 +250,32 @@ impl Nest {
         factors
     }
 
+    /// The distinct operands of nested conjunctions (`op` is `And`) or disjunctions (`Or`), which may be choices of a bool.
+    pub fn junction(&self, term: TermId, op: ScalarOp) -> Vec<TermId> {
+        let absorbs = Some(&Term::Bool(op == ScalarOp::Or));
+        let (mut found, mut stack) = (Vec::new(), vec![term]);
+        while let Some(term) = stack.pop() {
+            match self.terms.get(term) {
+                Some(Term::Apply { op: joined, operands, .. }) if *joined == op => {
+                    stack.extend(operands.iter().rev());
+                }
+                Some(Term::Branch { condition, then, otherwise })
+                    if op == ScalarOp::And && self.terms.get(*otherwise) == absorbs =>
+                {
+                    stack.extend([*then, *condition]);
+                }
+                Some(Term::Branch { condition, then, otherwise })
+                    if op == ScalarOp::Or && self.terms.get(*then) == absorbs =>
+                {
+                    stack.extend([*otherwise, *condition]);
+                }
+                _ if found.contains(&term) => {}
+                _ => found.push(term),
+            }
+        }
+        found
+    }
+
     /// Predicate, values and target subscripts.
     pub fn roots(&self) -> Vec<TermId> {
         let mut roots: Vec<TermId> = self.predicate.into_iter().collect();
