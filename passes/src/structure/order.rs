@@ -95,6 +95,26 @@ impl Nest {
         })
     }
 
+    /// For each index, whether iterations with different values of it access disjoint elements of all outputs, even if outputs are the
+    /// same tensor: one dimension has the same subscript, which depends on the index only, in all accesses to outputs.
+    pub(crate) fn shared_free_indices(&self) -> Vec<bool> {
+        let reads = self.destination_reads();
+        let written = self.targets.iter().map(|target| target.subscripts.as_slice());
+        let accesses: Vec<&[TermId]> =
+            written.chain(reads.iter().map(|(_, subscripts)| *subscripts)).collect();
+        let is_free = |index: usize| {
+            let Some(first) = accesses.first() else {
+                return false;
+            };
+            (0..first.len()).any(|dimension| {
+                let form = self.own_dimension(first, dimension, index);
+                let same = |subscripts: &&[TermId]| self.own_dimension(subscripts, dimension, index) == form;
+                form.is_some() && accesses.iter().all(same)
+            })
+        };
+        (0..self.extents.len()).map(is_free).collect()
+    }
+
     /// The subscript of a dimension, if it only depends on this index, and differs between values of it.
     fn own_dimension(&self, subscripts: &[TermId], dimension: usize, index: usize) -> Option<Affine> {
         let form = self.affine(*subscripts.get(dimension)?)?;
@@ -310,6 +330,7 @@ impl Nest {
 
 #[cfg(test)]
 mod tests {
+    use super::super::nest::NestTarget;
     use super::super::nest::samples::Builder;
     use super::*;
     use skript_frontend::model::Accumulation;
@@ -343,6 +364,27 @@ mod tests {
         assert_eq!(table(false, [0, 1]).free_indices(), [true, false, true]);
         assert_eq!(table(false, [0, 0]).free_indices(), [true, false, false]);
         assert_eq!(table(true, [0, 0]).free_indices(), [false, false, true]);
+    }
+
+    /// z[i, 0] := z[i, 1], z[i, 1] := z[shifted, 0] in one step, for steps s.
+    fn orbit(shift: i64) -> Nest {
+        let mut b = Builder::new(Accumulation::Replace, &[16, 7]);
+        let (i, zero, one) = (b.index(0), b.int(0), b.int(1));
+        let shift = b.int(shift);
+        let shifted = b.ints(ScalarOp::Add, i, shift);
+        let first = b.access(&[16, 2], &[i, one]);
+        let second = b.access(&[16, 2], &[shifted, zero]);
+        let mut nest = b.target(&[16, 2], &[i, zero], first);
+        let target = nest.targets[0].clone();
+        nest.targets.push(NestTarget { subscripts: vec![i, one], value: second, ..target });
+        nest.tensors.iter_mut().for_each(|tensor| tensor.destination = Some(0));
+        nest
+    }
+
+    #[test]
+    fn points_are_independent_if_all_targets_are_at_the_point() {
+        assert_eq!(orbit(0).shared_free_indices(), [true, false]);
+        assert_eq!(orbit(1).shared_free_indices(), [false, false]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ const COLUMNS: i64 = 512;
 const MIN_POINTS: i64 = 1 << 12;
 
 /// Cost of transposing one element, as the number of operations of a point that take the same time.
-const COPY: usize = 4;
+const COPY: usize = 8;
 
 /// The loops of a formula.
 #[derive(Default)]
@@ -72,7 +72,10 @@ impl Plan {
             ..Plan::default()
         };
         if !reading.has_distinct_destinations() {
-            plan.parallel.fill(false);
+            let free = nest.shared_free_indices();
+            let outer = free.iter().take_while(|is_free| **is_free).count();
+            // Parallel loops inside of sequential loops are too short.
+            plan.parallel = (0..number).map(|d| options.parallel && d < outer && d + 1 < number).collect();
             return plan;
         }
         if loops == Loops::Affine {
