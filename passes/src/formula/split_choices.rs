@@ -9,8 +9,11 @@
 
 use super::split_guards::cuts;
 use super::structured;
+use crate::ir::shape::InsertSlice;
+use crate::ir::{self, ops};
 use crate::structure::{Affine, Nest, Reading, Term};
 use skript_dialect::melior::ir::Value;
+use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Pass, PassError, op};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
@@ -31,6 +34,7 @@ pub(crate) const PASS: Pass = Pass {
             for (low, extents) in parts {
                 values = op::compute_part(&formula, &values, &low, &extents, true)
                     .ok_or_else(|| PassError::at(formula, "has no parts"))?;
+                read_start_values(&values, &reading.outs);
             }
             rewriter.replace_op_with_values(formula, &values);
         }
@@ -38,6 +42,25 @@ pub(crate) const PASS: Pass = Pass {
     },
     ..Pass::NONE
 };
+
+/// Makes the formula that computes these parts read its start values from `outs`. Other parts are disjoint, so reading them from the
+/// result that has these parts would only make the formula wait, and hide that the start values are equal.
+fn read_start_values(parts: &[Value], outs: &[Value]) {
+    for (part, out) in parts.iter().zip(outs) {
+        let insertion = InsertSlice::of(*part);
+        let result = insertion.and_then(|insertion| insertion.source().ok());
+        let formula = result.and_then(ir::definition).map(|(formula, _)| formula);
+        let Some((destination, formula)) = insertion.and_then(|i| i.destination().ok()).zip(formula) else {
+            continue;
+        };
+        let slices = formula.operands().filter_map(ir::definition).map(|(slice, _)| slice);
+        for slice in slices.filter(|slice| op::is(slice, ops::tensor::EXTRACT_SLICE)) {
+            if slice.operand(0) == Ok(destination) {
+                ir::use_instead(slice, 0, *out);
+            }
+        }
+    }
+}
 
 /// The maximum number of parts of a formula.
 const MAX_PARTS: usize = 8;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Copies operations with replaced operands.
 
-use super::{Builder, ValueKey, builder};
+use super::operator::Operator;
+use super::{Builder, ValueKey, builder, vector};
 use melior::Error;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, Region, RegionLike, Type, TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
 /// The replacements of values in a copy. Other values are not replaced.
@@ -39,6 +40,24 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
 
     pub(crate) fn get(&self, old: Value<'c, 'a>) -> Value<'c, 'a> {
         self.map.get(&ValueKey::of(old)).copied().unwrap_or(old)
+    }
+
+    /// Copies an elementwise operation. If an operand is replaced by a vector of `lanes` elements, so is the result.
+    pub(crate) fn copy_lanes(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        lanes: i64,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let operands: Vec<Value> = op.operands().map(|value| self.get(value)).collect();
+        if !operands.iter().any(|value| value.r#type().is_vector()) {
+            return self.copy_all(&[op], to);
+        }
+        let result = op.result(0)?;
+        let operands: Vec<Value> = operands.into_iter().map(|value| to.widened(value, lanes)).collect();
+        let kind = vector::of(&[lanes], result.r#type());
+        self.set(result, Operator::from_op(op).apply(to, &operands, kind));
+        Ok(())
     }
 
     /// Copies an operation and its regions. For an operation at any depth, `special` may emit something else. It then must set

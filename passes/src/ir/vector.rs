@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Accessors of vector types, which melior lacks.
 
+use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike};
 
 /// The element type of a vector; other types unchanged.
@@ -32,6 +33,18 @@ pub(crate) fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
 pub(crate) fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     let sizes: Vec<u64> = extents.iter().map(|e| e.cast_unsigned()).collect();
     Type::vector(&sizes, element)
+}
+
+/// The number of integers or reals of 32 or 64 bits that a vector of this number of bytes has; `None` for other elements.
+pub(crate) fn lanes(bytes: i64, element: Type) -> Option<i64> {
+    let bits = IntegerType::try_from(element).map(|integer| i64::from(integer.width()));
+    let bits = match bits {
+        Ok(bits) => bits,
+        Err(_) if element.is_f32() => 32,
+        Err(_) if element.is_f64() => 64,
+        Err(_) => return None,
+    };
+    [32, 64].contains(&bits).then(|| 8 * bytes / bits)
 }
 
 /// All indices of an array with these extents, in row-major order; one empty index for rank 0.

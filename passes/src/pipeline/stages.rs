@@ -15,6 +15,7 @@ use crate::codegen::{
 };
 use crate::elementwise::{
     compute_in_users, factor_sums, fold_integers, fuse_elementwise, hoist_invariants, slice_gathers,
+    split_sums,
 };
 use crate::fast_math::FastMath;
 use crate::formula::drop_fast_math;
@@ -27,8 +28,8 @@ use crate::prepare::{self, fold_scales, hoist_constants};
 use crate::profile::{kernels, mark, number};
 use crate::recurrence::hoist_projections;
 use crate::schedule::{
-    blocks, borders, clamps, comparisons, divisions, exponents, interchange, maps, merge, phases, prefixes,
-    rows, scatters, shuffles, unpack, vectorize, widen_operands, winograd,
+    blocks, borders, clamps, comparisons, dependences, divisions, elements, exponents, interchange, maps,
+    merge, phases, prefixes, rows, scatters, shuffles, unpack, unswitch, vectorize, widen_operands, winograd,
 };
 use crate::target::{Architecture, TargetDescription};
 
@@ -106,6 +107,7 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
         steps.push(Step::from(&slice_gathers::PASS));
         if target.fast_math != FastMath::None {
             steps.push(Step::from(&factor_sums::PASS));
+            steps.push(Step::from(&split_sums::PASS));
         }
         steps.push(with_target(Step::from(&layout::PASS), target));
     }
@@ -150,6 +152,9 @@ fn schedule(target: &TargetDescription) -> Stage {
         Step::from(&unpack::PASS).with("vector-bits", bits).with_flag("permutes", target.permutes()),
         Step::from(&comparisons::PASS),
         Step::from(&scatters::PASS),
+        Step::from(&unswitch::PASS),
+        Step::from(&dependences::PASS),
+        Step::from(&elements::PASS),
         Step::from(&borders::PASS),
         Step::from(&rows::PASS).with("cache-bytes", cache),
     ];

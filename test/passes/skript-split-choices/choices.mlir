@@ -2,12 +2,14 @@
 
 // The value of the sum is chosen by an index of the output: each element has a formula without a condition.
 // CHECK-LABEL: func.func @pairs
-// CHECK-SAME:    %[[X:[^:]*]]: tensor<8x4x2xf32>
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<8x4x2xf32>, %[[START:[^:]*]]: tensor<8x2xf32>
 // CHECK:         %[[FIRST:.*]] = skript.formula sum (%[[I:.*]], %[[C:.*]], %[[J:.*]]) in (8, 1, 4)
 // CHECK-NOT:     scf.if
 // CHECK:           skript.access %[[X]][%[[I]], %[[J]], %c0{{.*}}]
 // CHECK-NEXT:      skript.yield
 // CHECK:         %[[SOME:.*]] = tensor.insert_slice %[[FIRST]] into %{{.*}}[0, 0] [8, 1] [1, 1]
+// The start values of the second part are those of the formula.
+// CHECK:         tensor.extract_slice %[[START]][0, 1] [8, 1] [1, 1]
 // CHECK:         %[[SECOND:.*]] = skript.formula sum (%[[I:.*]], %[[C:.*]], %[[J:.*]]) in (8, 1, 4)
 // CHECK-NOT:     scf.if
 // CHECK:           %[[A:.*]] = skript.access %[[X]][%[[I]], %[[J]], %c1{{.*}}]

@@ -54,6 +54,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateAssignLayoutsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateBlockTranspositionsPass(void);
 /* --skript-call-math-intrinsics */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCallMathIntrinsicsPass(void);
+/* --skript-carry-elements */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateCarryElementsPass(void);
 /* --skript-check-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
 /* --skript-check-iterations */
@@ -183,6 +185,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSortComparisonsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitChoicesPass(void);
 /* --skript-split-clamps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitClampsPass(void);
+/* --skript-split-dependences */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitDependencesPass(void);
 /* --skript-split-guards */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitGuardsPass(void);
 /* --skript-split-loops */
@@ -191,6 +195,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitLoopsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitPhasesPass(void);
 /* --skript-split-scatters */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitScattersPass(void);
+/* --skript-split-sums */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitSumsPass(void);
 /* --skript-stream-results */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateStreamResultsPass(void);
 /* --skript-test-exponents */
@@ -199,6 +205,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateTestExponentsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateUnpackProductsPass(void);
 /* --skript-unroll-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateUnrollElementwisePass(void);
+/* --skript-unswitch-loops */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateUnswitchLoopsPass(void);
 /* --skript-vectorize-maps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeMapsPass(void);
 /* --skript-vectorize-reductions */

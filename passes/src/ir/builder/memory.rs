@@ -4,7 +4,7 @@
 use crate::ir::{Builder, attributes, memref, ops, segment, signed, types, vector};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Type, Value, ValueLike};
+use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 
 impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// `memref.load`.
@@ -126,6 +126,11 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// `vector.broadcast` of a scalar.
     pub(crate) fn broadcast(&self, value: Value<'c, 'a>, lanes: i64) -> Value<'c, 'a> {
         self.make(ops::vector::BROADCAST, &[value], &[], vector::of(&[lanes], value.r#type()))
+    }
+
+    /// A vector, or the broadcast of a scalar.
+    pub(crate) fn widened(&self, value: Value<'c, 'a>, lanes: i64) -> Value<'c, 'a> {
+        if value.r#type().is_vector() { value } else { self.broadcast(value, lanes) }
     }
 
     /// `vector.bitcast`.
