@@ -14,12 +14,13 @@
 
 use super::body::{Combine, is_identity};
 use crate::ir::arith::{CompareIntegers, Constant, Select};
+use crate::ir::builder::arith::Integers;
 use crate::ir::generic::{Access, LoopNest, Operand, rebuild};
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, Copier, linalg, maps, memref, ops};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Type, Value};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_symbolic::Affine;
 
@@ -245,16 +246,44 @@ fn guards(nest: &LoopNest) -> Vec<Affine> {
 /// Returns the affine form that is nonnegative exactly where a comparison holds.
 pub(super) fn at_least_zero(comparison: CompareIntegers, extents: &[i64]) -> Option<Affine> {
     let predicate = comparison.predicate()?;
-    let min = ir::integer(comparison.right().ok()?)?;
-    let (apply, _) = ir::definition(comparison.left().ok()?)?;
-    if predicate != maps::SIGNED_AT_LEAST || ir::name(apply) != ops::affine::APPLY {
-        return None;
+    let is = |wanted: Integers| predicate == wanted as i64;
+    let left = linear(comparison.left().ok()?, extents)?;
+    let right = linear(comparison.right().ok()?, extents)?;
+    match () {
+        () if is(Integers::SignedAtLeast) => left.sub(&right),
+        () if is(Integers::SignedGreater) => left.sub(&right)?.plus(-1),
+        () if is(Integers::SignedAtMost) => right.sub(&left),
+        () if is(Integers::SignedLess) => right.sub(&left)?.plus(-1),
+        () => None,
     }
-    let arguments = apply.operands().map(|operand| {
-        let (op, _) = ir::definition(operand)?;
-        linalg::index_of(op)
-    });
-    let arguments = arguments.collect::<Option<Vec<_>>>()?;
-    let form = maps::applied(apply.attribute("map").ok()?, &arguments, extents)?;
-    form.plus(min.checked_neg()?)
+}
+
+/// The largest offset of a linear form. A sum of an index and a larger offset might wrap.
+const MAX_OFFSET: i64 = 1 << 62;
+
+/// A value of a payload as an affine form of loop indices.
+fn linear(value: Value, extents: &[i64]) -> Option<Affine> {
+    if let Some(constant) = ir::integer(value) {
+        return Some(Affine::constant(constant))
+            .filter(|_| constant.unsigned_abs() <= MAX_OFFSET.unsigned_abs());
+    }
+    let (op, _) = ir::definition(value)?;
+    if let Some(index) = linalg::index_of(op) {
+        return Some(Affine::index(index));
+    }
+    let kind = value.r#type();
+    let operand = |number| linear(ir::operand_at(op, number)?, extents);
+    let form = match ir::name(op).as_str() {
+        _ if !kind.is_index() && kind.to_string() != "i64" => None,
+        ops::arith::INDEX_CAST => operand(0),
+        ops::arith::ADDI => operand(0)?.add(&operand(1)?),
+        ops::arith::SUBI => operand(0)?.sub(&operand(1)?),
+        ops::affine::APPLY => {
+            let arguments = op.operands().map(|operand| linalg::index_of(ir::definition(operand)?.0));
+            let arguments = arguments.collect::<Option<Vec<_>>>()?;
+            maps::applied(op.attribute("map").ok()?, &arguments, extents)
+        }
+        _ => None,
+    };
+    form.filter(|form| form.offset().unsigned_abs() <= MAX_OFFSET.unsigned_abs())
 }

@@ -8,10 +8,13 @@
 //! A sum of reals that may be reassociated is carried in two parts: the sum of all complete blocks, and the sum of the current block.
 //! So its rounding error grows with the length of a block and the number of blocks, not with the length of the prefix.
 //!
+//! Prefixes along contiguous elements are computed in vectors (`lanes.rs`) if their combination is exact.
+//!
 //! Requires: `linalg.generic` on tensors with one result and one reduction loop of more than [`MIN_LENGTH`] steps; terms that vary
 //! along the reduction, but not along the loop over the prefixes. Guarantees: loops over other dimensions run in parallel.
 
 mod emit;
+mod lanes;
 
 use super::body::{Combine, is_identity};
 use super::phases::at_least_zero;
@@ -21,7 +24,7 @@ use crate::ir::generic::{Accumulation, LoopNest};
 use crate::ir::linalg::Fill;
 use crate::ir::shape::InsertSlice;
 use crate::ir::walk::named;
-use crate::ir::{Builder, ops, splat, typed};
+use crate::ir::{Builder, ops, splat, typed, types};
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, melior};
 use skript_symbolic::Affine;
@@ -37,11 +40,14 @@ pub(crate) const PASS: Pass = Pass {
         Dialect::MemRef,
         Dialect::Scf,
         Dialect::Tensor,
+        Dialect::Vector,
     ],
     run: |root, _, rewriter| {
-        for op in named(root, ops::linalg::GENERIC) {
+        // Negative numbers, because formulas number their readers.
+        for (op, number) in named(root, ops::linalg::GENERIC).into_iter().zip((i64::MIN..0).rev()) {
             if let Some(prefixes) = Prefixes::new(op) {
-                prefixes.replace(&Builder::before(rewriter.context(), op)?).map_err(PassError::from)?;
+                let at = Builder::before(rewriter.context(), op)?;
+                prefixes.replace(number, &at).map_err(PassError::from)?;
             }
         }
         Ok(())
@@ -67,6 +73,8 @@ struct Prefixes<'c, 'a> {
     reduction: usize,
     /// Whether suffixes are reduced instead of prefixes.
     is_reversed: bool,
+    /// Whether the terms of an element are in descending order.
+    descends: bool,
     /// Element i reduces the terms up to i + `offset`; for suffixes, the terms from i + `offset` on.
     offset: i64,
     /// The range of terms that are not neutral; `None` if it is the full reduction loop.
@@ -104,7 +112,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
     /// differ are added at the end, which reorders the sum.
     fn is_in_order(&self) -> bool {
         let rounds = self.combine.rounds(self.term.r#type());
-        let keeps_order = !self.is_reversed && self.starts_uniformly();
+        let keeps_order = !self.is_reversed && !self.descends && self.starts_uniformly();
         keeps_order || !rounds || self.combine.operator.is_fast("reassoc")
     }
 
@@ -147,6 +155,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
             end,
             reduction,
             is_reversed,
+            descends: false,
             offset: if is_reversed { limit.offset().checked_neg()? } else { limit.offset() },
             range: None,
         })
@@ -167,8 +176,12 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         };
         let (dimension, form) =
             input.forms.iter().enumerate().find(|(_, form)| form.indices().contains(&reduction))?;
-        let end = match along(form)?[..] {
-            [(a, 1), (b, 1)] | [(b, 1), (a, 1)] if b == reduction && form.offset() == 0 => a,
+        let last_term = nest.extent(reduction)?.checked_sub(1)?;
+        let (end, descends) = match along(form)?[..] {
+            [(a, 1), (b, 1)] | [(b, 1), (a, 1)] if b == reduction && form.offset() == 0 => (a, false),
+            [(a, 1), (b, -1)] | [(b, -1), (a, 1)] if b == reduction && form.offset() == last_term => {
+                (a, true)
+            }
             _ => return None,
         };
         let mut others = input.forms.iter().enumerate().filter(|(d, _)| *d != dimension);
@@ -193,13 +206,25 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
             () if is_known && last <= window => (true, 0),
             () => return None,
         };
+        // Terms are numbered by elements of the padded tensor. Only those of the tensor itself are read.
+        let source = insertion.source().ok()?;
+        let shape = types::shape(source.r#type());
+        let is_padded_along = |d: usize| d == dimension || shape.get(d) == input.shape.get(d);
+        let mut nest = nest.clone();
+        let terms = nest.operands.get_mut(position)?;
+        let mut number = Affine::index(reduction);
+        if shape.iter().all(|extent| *extent >= 0) && (0..shape.len()).all(is_padded_along) {
+            (terms.value, terms.shape, number) = (source, shape, number.plus(first.checked_neg()?)?);
+        }
+        *terms.forms.get_mut(dimension)? = number;
         Some(Prefixes {
-            nest: nest.clone(),
+            nest,
             combine: combine.clone(),
             term: accumulation.value,
             end,
             reduction,
             is_reversed,
+            descends,
             offset,
             range: Some((first, last.min(prefixes.checked_add(window)? - 1))),
         })

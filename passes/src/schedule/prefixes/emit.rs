@@ -5,6 +5,7 @@
 //! element except the last one.
 
 use super::Prefixes;
+use super::lanes::Lanes;
 use crate::ir::builder::arith::Integers;
 use crate::ir::generic::Operand;
 use crate::ir::linalg::index_of;
@@ -36,8 +37,8 @@ struct Steps<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Prefixes<'c, 'a> {
-    /// Replaces the operation by loops.
-    pub(super) fn replace(&self, at: &Builder<'c, 'a>) -> Result<(), Error> {
+    /// Replaces the operation by loops; `number` is unique in the function.
+    pub(super) fn replace(&self, number: i64, at: &Builder<'c, 'a>) -> Result<(), Error> {
         let output = self.nest.output().ok_or(Error::OperationBuild)?;
         let dimensions = output.indices().ok_or(Error::OperationBuild)?;
         let kind = types::memref(&output.shape, output.element.r#type());
@@ -51,7 +52,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         });
         match lanes {
             Some(lane) => self.vectors(&rows, lane, &steps, result, at)?,
-            None => self.scalars(&rows, &steps, result, at)?,
+            None => self.scalars(&rows, &steps, number, result, at)?,
         }
 
         let unit = attributes::unit(at.context);
@@ -103,14 +104,20 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         &self,
         rows: &[usize],
         steps: &Steps<'c, 'a>,
+        number: i64,
         result: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
+        let is_complete = steps.first.is_none() && steps.range.is_none();
+        let lanes = if is_complete { self.lanes(number, at)? } else { None };
         let Some(last) = rows.last() else {
-            return self.group(&[Vec::new()], steps, result, at);
+            return self.group(&[Vec::new()], steps, lanes.as_ref(), result, at);
         };
         let mut counts: Vec<Value> = rows.iter().map(|l| self.extent(*l, at)).collect::<Result<_, _>>()?;
-        let groups = self.nest.extent(*last).filter(|count| !self.is_blocked() && count % GROUP == 0);
+        let groups = self
+            .nest
+            .extent(*last)
+            .filter(|count| !self.is_blocked() && lanes.is_none() && count % GROUP == 0);
         if let (Some(count), Some(rows)) = (counts.last_mut(), groups) {
             *count = at.idx(rows / GROUP);
         }
@@ -121,22 +128,28 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
             let place = inside.addi(inside.muli(*first, inside.idx(size)), inside.idx(number));
             rows.iter().copied().zip(outer.iter().copied().chain([place])).collect::<Vec<_>>()
         };
-        self.group(&(0..size).map(row).collect::<Vec<_>>(), steps, result, &inside)?;
+        self.group(&(0..size).map(row).collect::<Vec<_>>(), steps, lanes.as_ref(), result, &inside)?;
         inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
         let work = self.nest.extent(self.end).unwrap_or(BLOCK).saturating_mul(size);
         scf::close_parallel(at, &counts, work, region)
     }
 
-    /// Emits the prefixes of a group of rows, with the accumulators in registers. With blocks, `rows` has one row.
+    /// Emits the prefixes of a group of rows, with the accumulators in registers. With blocks or vectors, `rows` has one row.
     fn group(
         &self,
         rows: &[Vec<(usize, Value<'c, 'a>)>],
         steps: &Steps<'c, 'a>,
+        lanes: Option<&Lanes<'c, 'a>>,
         result: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        let first = steps.first.unwrap_or(at.idx(0));
-        let starts = vec![self.start(at)?; rows.len()];
+        let mut first = steps.first.unwrap_or(at.idx(0));
+        let mut starts = vec![self.start(at)?; rows.len()];
+        if let Some((lanes, row)) = lanes.zip(rows.first()) {
+            let start = self.start(at)?;
+            starts = vec![self.row_of_vectors(lanes, row, start, [steps.count, result], at)?];
+            first = at.idx(lanes.elements());
+        }
         if !self.is_blocked() {
             scf::fold_all(at, [first, steps.count, at.idx(1)], &starts, |inside, step, before| {
                 let totals = rows.iter().zip(before).map(|(row, before)| {
@@ -258,7 +271,12 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         is_long && self.combine.reduction == "add" && self.combine.operator.is_fast("reassoc")
     }
 
-    fn combined(&self, left: Value<'c, 'a>, right: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+    pub(super) fn combined(
+        &self,
+        left: Value<'c, 'a>,
+        right: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Value<'c, 'a> {
         self.combine.operator.apply(at, &[left, right], left.r#type())
     }
 
@@ -307,19 +325,14 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         at: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
         let output = self.nest.output().ok_or(Error::OperationBuild)?;
-        let loops = output.indices().ok_or(Error::OperationBuild)?;
         let write = |inside: &Builder<'c, 'a>| {
-            let row = at_end(row, self.end, self.element(step, steps, inside));
+            let element = self.element(step, steps, inside);
             let mut total = total;
             if !self.starts_uniformly() {
+                let row = at_end(row, self.end, element);
                 total = self.combined(self.read(output, &row, inside)?, total, inside);
             }
-            let place: Vec<Value> = loops
-                .iter()
-                .filter_map(|l| row.iter().find(|(number, _)| number == l))
-                .map(|(_, value)| *value)
-                .collect();
-            inside.store(total, result, &place);
+            inside.store(total, result, &self.place(row, element)?);
             Ok(())
         };
         if steps.first.is_none() {
@@ -329,6 +342,18 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         let is_element = at.cmpi(Integers::SignedAtLeast, step, at.idx(0));
         at.when(is_element, |inside| outcome = write(&inside));
         outcome
+    }
+
+    /// The position of an element of a row in the result.
+    pub(super) fn place(
+        &self,
+        row: &[(usize, Value<'c, 'a>)],
+        element: Value<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let loops = self.nest.output().and_then(Operand::indices).ok_or(Error::OperationBuild)?;
+        let row = at_end(row, self.end, element);
+        let known = loops.iter().filter_map(|l| row.iter().find(|(number, _)| number == l));
+        Ok(known.map(|(_, value)| *value).collect())
     }
 
     /// The element of the result that a step completes.
@@ -374,7 +399,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
     }
 
     /// An element of an operand. Loops that are not in the list are at 0.
-    fn read(
+    pub(super) fn read(
         &self,
         operand: &Operand<'c, 'a>,
         loops: &[(usize, Value<'c, 'a>)],
@@ -384,17 +409,24 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
         if types::extents(kind).is_none() {
             return Ok(operand.value);
         }
+        let operands = [vec![operand.value], self.subscripts(operand, loops, at)?].concat();
+        at.value(ops::tensor::EXTRACT, &operands, &[], types::element_or_self(kind))
+    }
+
+    /// The subscripts of an operand. Loops that are not in the list are at 0.
+    pub(super) fn subscripts(
+        &self,
+        operand: &Operand<'c, 'a>,
+        loops: &[(usize, Value<'c, 'a>)],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
         let position: Vec<Value> = (0..self.nest.reductions.len()).map(|l| value_of(loops, l, at)).collect();
         let subscript = |form: &Affine| {
             let map = maps::map(at.context, position.len(), std::slice::from_ref(form))
                 .ok_or(Error::OperationBuild)?;
             at.value(ops::affine::APPLY, &position, &[("map", map)], at.index_type())
         };
-        let mut operands = vec![operand.value];
-        for form in &operand.forms {
-            operands.push(subscript(form)?);
-        }
-        at.value(ops::tensor::EXTRACT, &operands, &[], types::element_or_self(kind))
+        operand.forms.iter().map(subscript).collect()
     }
 
     fn extent(&self, l: usize, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
@@ -427,7 +459,11 @@ fn at_end<'c, 'a>(
     row.iter().copied().chain([(end, element)]).collect()
 }
 
-fn value_of<'c: 'a, 'a>(loops: &[(usize, Value<'c, 'a>)], l: usize, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+pub(super) fn value_of<'c: 'a, 'a>(
+    loops: &[(usize, Value<'c, 'a>)],
+    l: usize,
+    at: &Builder<'c, 'a>,
+) -> Value<'c, 'a> {
     loops.iter().find(|(number, _)| *number == l).map_or_else(|| at.idx(0), |(_, value)| *value)
 }
 
