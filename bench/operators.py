@@ -227,6 +227,7 @@ def main():
     options.add_argument("--rounds", type=int, default=2)
     options.add_argument("--suite", choices=SUITES, default="operators")
     options.add_argument("--only", help="engines to measure; the others keep their results")
+    options.add_argument("--threads", default="1,2", help="numbers of threads, separated by commas")
     options.add_argument("names", nargs="*")
     options = options.parse_args()
     suite = SUITES[options.suite]
@@ -241,7 +242,7 @@ def main():
         results.pop("note", None)
         results.update(versions, machine=machine.name(), date=str(datetime.date.today()))
     for name in options.names or suite.module().CASES:
-        for threads in (1, 2):
+        for threads in map(int, options.threads.split(",")):
             engines = [e for e in (options.only.split(",") if options.only else suite.engines) if measures(suite, e, name)]
             best = {}
             for round in range(options.rounds):
