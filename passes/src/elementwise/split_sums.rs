@@ -146,8 +146,8 @@ fn collect<'c: 'a, 'a>(term: Term<'c, 'a>, terms: &mut Vec<Term<'c, 'a>>) {
 /// Whether a value is a product whose factors vary along different loops of the result, so that kernels load each factor once for
 /// several products.
 fn is_contraction<'c: 'a, 'a>(nest: &LoopNest<'c, 'a>, value: Value<'c, 'a>) -> bool {
-    let product = ir::definition(value).map(|(op, _)| op);
-    let product = product.filter(|op| op::is(op, ops::arith::MULF) || op::is(op, ops::arith::MULI));
+    let definition = ir::definition(value).map(|(op, _)| op);
+    let product = definition.filter(|op| op::is(op, ops::arith::MULF) || op::is(op, ops::arith::MULI));
     let Some(Ok([left, right])) = product.map(ir::both_operands) else {
         return false;
     };

@@ -105,8 +105,8 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
             return None;
         }
         let cut = single_cut(&accesses)?;
-        let invariants = accesses.iter().filter(|(_, access)| !access.is_store && access.is_invariant());
-        let invariants = invariants.map(|(op, _)| *op).collect();
+        let loads = accesses.iter().filter(|(_, access)| !access.is_store && access.is_invariant());
+        let invariants = loads.map(|(op, _)| *op).collect();
         Some(Split { bounds, index, body, lanes, invariants, cut })
     }
 
@@ -127,9 +127,9 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         let Bounds { lower, upper, .. } = self.bounds;
         let mut from = lower;
         if let Some((value, offset)) = self.cut {
-            let cut = if offset == 0 { value } else { at.subi(value, at.idx(offset)) };
-            let cut = at.minsi(at.maxsi(cut, lower), upper);
-            let cut = self.last_vector([lower, cut], at);
+            let iteration = if offset == 0 { value } else { at.subi(value, at.idx(offset)) };
+            let inside = at.minsi(at.maxsi(iteration, lower), upper);
+            let cut = self.last_vector([lower, inside], at);
             self.vectors([lower, cut], at)?;
             from = at.minsi(at.addi(cut, at.idx(self.lanes)), upper);
             self.in_order([cut, from], at)?;
@@ -267,14 +267,14 @@ fn single_cut<'c: 'a, 'a>(
             if pairs().any(|pair| is_along(&pair)) {
                 continue;
             }
-            let found = pairs().find_map(|pair| match pair {
+            let iteration = pairs().find_map(|pair| match pair {
                 (Subscript::Along(offset), Subscript::Fixed(value)) => Some((*value, *offset)),
                 _ => None,
             })?;
-            if cut.is_some_and(|known| known != found) {
+            if cut.is_some_and(|known| known != iteration) {
                 return None;
             }
-            cut = Some(found);
+            cut = Some(iteration);
         }
     }
     (!is_known).then_some(cut)

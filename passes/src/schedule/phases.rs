@@ -279,8 +279,8 @@ fn linear(value: Value, extents: &[i64]) -> Option<Affine> {
         ops::arith::ADDI => operand(0)?.add(&operand(1)?),
         ops::arith::SUBI => operand(0)?.sub(&operand(1)?),
         ops::affine::APPLY => {
-            let arguments = op.operands().map(|operand| linalg::index_of(ir::definition(operand)?.0));
-            let arguments = arguments.collect::<Option<Vec<_>>>()?;
+            let loops = op.operands().map(|operand| linalg::index_of(ir::definition(operand)?.0));
+            let arguments = loops.collect::<Option<Vec<_>>>()?;
             maps::applied(op.attribute("map").ok()?, &arguments, extents)
         }
         _ => None,

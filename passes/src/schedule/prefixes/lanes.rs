@@ -84,8 +84,8 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
             !others.iter().any(varies) && (is_row.is_some() || !varies(last))
         };
         let is_vector = needed.iter().all(is_mapped) && reads.iter().all(is_read);
-        let reads = reads.into_iter().map(|operand| (operand, None)).collect();
-        is_vector.then_some(Lanes { count, vectors, needed, reads })
+        let operands = reads.into_iter().map(|operand| (operand, None)).collect();
+        is_vector.then_some(Lanes { count, vectors, needed, reads: operands })
     }
 
     /// Emits the vectors of a row; returns the total after them.
