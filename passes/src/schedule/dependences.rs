@@ -13,6 +13,7 @@ use super::buffer_uses::has_own_buffer;
 use crate::ir::builder::arith::Integers;
 use crate::ir::memref::root_of;
 use crate::ir::scf::{self, Bounds};
+use crate::ir::uses::defined_by;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, Copier, ops, vector};
 use melior::Error;
@@ -101,7 +102,8 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
                 None => return None,
             }
         }
-        if bounds.iterations().is_some_and(|n| n < MIN_VECTORS * lanes) {
+        let is_short = bounds.iterations().is_some_and(|n| n < MIN_VECTORS * lanes);
+        if is_short || is_rest(bounds.lower) {
             return None;
         }
         let cut = single_cut(&accesses)?;
@@ -226,6 +228,12 @@ impl<'c: 'a, 'a> Subscript<'c, 'a> {
         };
         offset.map_or(Subscript::Other, Subscript::Along)
     }
+}
+
+/// Whether a loop that begins here has the iterations that do not fill a vector, as [`Split::last_vector`] computes.
+fn is_rest<'c: 'a, 'a>(lower: Value<'c, 'a>) -> bool {
+    let operand = |op| ir::operand_at(op, 1).and_then(|value| defined_by(value, ops::arith::REMUI));
+    defined_by(lower, ops::arith::SUBI).and_then(operand).is_some()
 }
 
 /// Whether an operation computes a subscript, or one value from values of the same iteration.
