@@ -137,7 +137,8 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
         if !is_sum || !is_product {
             return None;
         }
-        let loops_alone = |n: usize| nest.loops(false).filter(|l| nest.operands[n].varies(*l)).collect::<Vec<_>>();
+        let loops_alone =
+            |n: usize| nest.loops(false).filter(|l| nest.operands[n].varies(*l)).collect::<Vec<_>>();
         let rows = match [loops_alone(0).as_slice(), loops_alone(1).as_slice()] {
             [[], [j]] => [None, Some(*j)],
             [[i], []] => [Some(*i), None],
