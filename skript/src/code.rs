@@ -23,6 +23,7 @@ pub struct Code {
 }
 
 impl Code {
+    /// The code of an artifact of the runtime.
     pub fn new(artifact: Artifact) -> Self {
         Code { artifact }
     }

@@ -124,7 +124,7 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
                 before.r#type(),
             )])
         })?;
-        Ok(ir::result(op)?)
+        ir::result(op)
     }
 }
 

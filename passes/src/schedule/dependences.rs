@@ -252,7 +252,6 @@ fn is_elementwise<'c: 'a, 'a>(
 
 /// The iteration that other iterations depend on, as a value minus a constant. `None` if there are several ones, if iterations may
 /// depend on each other in another way, or if LLVM knows that they are independent because they access the same elements of each array.
-#[expect(clippy::type_complexity, reason = "a cut, or none, or no result")]
 fn single_cut<'c: 'a, 'a>(
     accesses: &[(OperationRef<'c, 'a>, Access<'c, 'a>)],
 ) -> Option<Option<(Value<'c, 'a>, i64)>> {

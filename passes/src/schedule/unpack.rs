@@ -68,7 +68,6 @@ pub(crate) const PASS: Pass = Pass {
         let target = Target { lanes, permutes: options.get("permutes")? };
         Ok(unpack_products(root, target)?)
     },
-    ..Pass::NONE
 };
 
 #[derive(Clone, Copy)]
