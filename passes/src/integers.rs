@@ -89,7 +89,7 @@ fn sums_products_of_bytes(op: melior::ir::OperationRef) -> bool {
         value.and_then(|value| types::element_of(value.r#type())).is_some_and(is_byte)
     };
     Generic::cast(op).is_some_and(Generic::reduces)
-        && (0..2).all(|position| has_bytes(op.operand(position).ok()))
+        && (0..2).all(|position| has_bytes(ir::operand_at(op, position)))
         && !has_bytes(op.result(0).ok().map(Into::into))
 }
 

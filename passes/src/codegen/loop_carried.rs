@@ -120,7 +120,7 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
         ops::scf::WHILE => forwards(inner, number),
         _ => false,
     };
-    let into = destination(inner, number).and_then(|operand| inner.operand(operand).ok());
+    let into = destination(inner, number).and_then(|operand| ir::operand_at(inner, operand));
     through && into == Some(argument) && reads_last(inner, argument)
 }
 
@@ -189,7 +189,7 @@ fn sources<'c: 'a, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
 /// The values that the branches of an `scf.if` yield for the result with this number.
 fn yielded<'c: 'a, 'a>(branch: OperationRef<'c, 'a>, number: usize) -> impl Iterator<Item = Value<'c, 'a>> {
     let terminators = blocks_of(branch).filter_map(|block| ir::operations(block).last().copied());
-    terminators.filter_map(move |terminator| terminator.operand(number).ok())
+    terminators.filter_map(move |terminator| ir::operand_at(terminator, number))
 }
 
 /// The operand whose buffer a result may have: the destination, or the source of a view.
@@ -231,7 +231,7 @@ fn origins<'c: 'a, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let Some((op, number)) = ir::definition(value) else {
             continue;
         };
-        let into = destination(op, number).and_then(|operand| op.operand(operand).ok());
+        let into = destination(op, number).and_then(|operand| ir::operand_at(op, operand));
         pending.extend(into.into_iter().flat_map(sources));
     }
     origins
@@ -276,7 +276,7 @@ pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>>
             }));
             continue;
         }
-        let into = destination(op, number).and_then(|operand| Some((operand, op.operand(operand).ok()?)));
+        let into = destination(op, number).and_then(|operand| Some((operand, ir::operand_at(op, operand)?)));
         match into.filter(|(_, value)| value.r#type().is_ranked_tensor()) {
             Some((operand, value)) => pending.push(Beginning {
                 value,

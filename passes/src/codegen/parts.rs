@@ -131,7 +131,8 @@ fn begin_with<'c: 'a, 'a>(
 
 /// Whether a first insertion inserts into an empty tensor of static extents.
 fn begins_empty(first: OperationRef) -> bool {
-    let empty = first.operand(DESTINATION).ok().and_then(|tensor| ir::defined_by(tensor, ops::tensor::EMPTY));
+    let empty =
+        ir::operand_at(first, DESTINATION).and_then(|tensor| ir::defined_by(tensor, ops::tensor::EMPTY));
     empty.is_some_and(|op| op.operand_count() == 0)
 }
 

@@ -101,7 +101,7 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
         let (mut origin, mut links) = (last, Vec::new());
         while let Some((op, number)) = ir::definition(origin) {
             let before = destination(op, number);
-            let Some((operand, value)) = before.and_then(|n| Some((n, op.operand(n).ok()?))) else {
+            let Some((operand, value)) = before.and_then(|n| Some((n, ir::operand_at(op, n)?))) else {
                 break;
             };
             links.push((op, operand));
@@ -201,7 +201,7 @@ fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<
         let r#type = result.r#type();
         let is_array = r#type.is_mem_ref() || r#type.is_ranked_tensor();
         let computes = ir::name(user).starts_with("linalg.");
-        let before = destination(user, n).and_then(|operand| user.operand(operand).ok());
+        let before = destination(user, n).and_then(|operand| ir::operand_at(user, operand));
         (is_array && (!computes || before == Some(value))).then_some(result)
     });
     let mut aliases: Vec<Value> = results.collect();

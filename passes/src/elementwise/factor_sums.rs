@@ -96,7 +96,7 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
             return None;
         };
         let (extract, _) = ir::definition(*element)?;
-        let read = types::extents(extract.operand(0).ok()?.r#type())?;
+        let read = types::extents(ir::operand_at(extract, 0)?.r#type())?;
         let used: Vec<Value> = factors.iter().copied().chain(extract.operands().skip(1)).collect();
         let needed = nest.needed(used.iter().copied(), &[]);
         let is_function = |op: &OperationRef<'c, 'a>| {

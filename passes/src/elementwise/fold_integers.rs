@@ -89,7 +89,7 @@ impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
         }
         let is_known =
             is_wide(result) && op.operands().all(|x| is_wide(x) || types::bits(x.r#type()) == Some(1));
-        interval::of_result(op, |n| self.interval(op.operand(n).ok()?)).filter(|_| is_known)
+        interval::of_result(op, |n| self.interval(ir::operand_at(op, n)?)).filter(|_| is_known)
     }
 
     fn interval(&self, value: Value<'c, 'a>) -> Option<Interval> {

@@ -152,7 +152,7 @@ impl<'c: 'a, 'a> View<'c, 'a> {
             dimension: if *size == 1 { None } else { dimensions.next() },
         };
         let ranges = slice.offsets.iter().zip(&slice.sizes).map(range).collect();
-        Some(View { tensor: op.operand(0).ok()?, shape, ranges })
+        Some(View { tensor: ir::operand_at(op, 0)?, shape, ranges })
     }
 
     /// The part that a loop nest copies, with its subscripts for the dimensions of this copy.

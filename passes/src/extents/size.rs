@@ -13,7 +13,7 @@ use crate::ir::scf;
 use crate::ir::shape::Dim;
 
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::operation::{OperationRef, OperationResult};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, Value, ValueLike};
 use skript_symbolic::{Extent, Interval};
@@ -118,7 +118,7 @@ impl Search {
         let mut largest = 0;
         for block in ir::blocks(op) {
             let end = ir::operations(block).last().copied()?;
-            largest = largest.max(self.extent(end.operand(number).ok()?, dimension, depth)?);
+            largest = largest.max(self.extent(ir::operand_at(end, number)?, dimension, depth)?);
         }
         Some(largest)
     }

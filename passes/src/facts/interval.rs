@@ -47,6 +47,6 @@ pub(crate) fn search<'c: 'a, 'a>(
     let op = OperationResult::try_from(value).ok().map(|result| result.owner());
     let inside = depth.checked_sub(1).zip(op.filter(|_| is_wide));
     let computed =
-        inside.and_then(|(depth, op)| of_result(op, |n| search(op.operand(n).ok()?, depth, other)));
+        inside.and_then(|(depth, op)| of_result(op, |n| search(ir::operand_at(op, n)?, depth, other)));
     computed.or_else(|| other(value, depth))
 }

@@ -44,7 +44,7 @@ pub(crate) const PASS: Pass = Pass {
 /// Returns the only destination of a formula, and the number of the operand.
 fn destination<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {
     let position = formula.operand_count().checked_sub(1)?;
-    (formula.result_count() == 1).then_some((formula.operand(position).ok()?, position))
+    (formula.result_count() == 1).then_some((ir::operand_at(formula, position)?, position))
 }
 
 /// Returns the dynamic extents of a splat.

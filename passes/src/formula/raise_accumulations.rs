@@ -125,7 +125,7 @@ fn combined<'c: 'a, 'a>(
             return None;
         };
         let selects = |block: BlockRef<'c, 'a>, flag: i64| {
-            let end = ir::operations(block).last().and_then(|end| end.operand(0).ok());
+            let end = ir::operations(block).last().and_then(|end| ir::operand_at(*end, 0));
             end.is_some_and(|value| is_flag(value, flag))
         };
         return if selects(then, 1) {

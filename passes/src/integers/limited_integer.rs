@@ -65,11 +65,11 @@ impl<'c: 'a, 'a> LimitedInteger<'c, 'a> {
         let (op, _) = ir::definition(value)?;
         match ir::name(op).as_str() {
             ops::arith::INDEX_CAST | ops::arith::EXTSI => {
-                LimitedInteger::from_value(op.operand(0).ok()?)?.fitting(value.r#type())
+                LimitedInteger::from_value(ir::operand_at(op, 0)?)?.fitting(value.r#type())
             }
             // An unsigned byte that this pass has stored.
             ops::arith::EXTUI => {
-                let byte = op.operand(0).ok()?;
+                let byte = ir::operand_at(op, 0)?;
                 let is_stored = is_byte(byte.r#type()) && ir::definition(byte).is_none();
                 let integer =
                     LimitedInteger { low: 0, high: WIDEST, ..LimitedInteger::unlimited(Source::Byte(byte)) };
@@ -176,7 +176,7 @@ pub(super) fn integer(value: Value) -> Option<i64> {
     }
     if let Some((op, _)) = ir::definition(value) {
         let is_cast = [ops::arith::INDEX_CAST, ops::arith::EXTSI].contains(&ir::name(op).as_str());
-        let constant = integer(op.operand(0).ok().filter(|_| is_cast)?)?;
+        let constant = integer(ir::operand_at(op, 0).filter(|_| is_cast)?)?;
         let [minimum, maximum] = interval(value.r#type())?;
         return (minimum..=maximum).contains(&constant).then_some(constant);
     }
@@ -185,7 +185,7 @@ pub(super) fn integer(value: Value) -> Option<i64> {
     let inputs = owner.operand_count().checked_sub(owner.result_count())?;
     let number = argument.argument_number();
     let is_input = ir::name(owner) == ops::linalg::GENERIC && number < inputs;
-    equal_elements(owner.operand(number).ok().filter(|_| is_input)?)
+    equal_elements(ir::operand_at(owner, number).filter(|_| is_input)?)
 }
 
 /// The value of all elements of a tensor of integers.

@@ -249,7 +249,7 @@ fn shorten<'c: 'a, 'a>(
     to: &Builder<'c, 'a>,
 ) -> Result<bool, melior::Error> {
     let is_conversion = ir::name(op) == ops::arith::SITOFP;
-    let integer = || LimitedInteger::from_value(op.operand(0).ok()?).filter(LimitedInteger::is_narrow);
+    let integer = || LimitedInteger::from_value(ir::operand_at(op, 0)?).filter(LimitedInteger::is_narrow);
     let Some(integer) = is_conversion.then(integer).flatten() else {
         return Ok(false);
     };

@@ -23,7 +23,7 @@ impl<'c: 'a, 'a> Quantized<'c, 'a> {
         let (op, _) = ir::definition(value)?;
         match ir::name(op).as_str() {
             ops::arith::SITOFP => {
-                Some(Quantized { integer: LimitedInteger::from_value(op.operand(0).ok()?)?, scale: None })
+                Some(Quantized { integer: LimitedInteger::from_value(ir::operand_at(op, 0)?)?, scale: None })
             }
             ops::arith::MULF => {
                 let [first, second] = ir::both_operands(op).ok()?;
@@ -34,12 +34,12 @@ impl<'c: 'a, 'a> Quantized<'c, 'a> {
                 scaled(first, second).or_else(|| scaled(second, first))
             }
             ops::arith::SELECT => {
-                let (condition, _) = ir::definition(op.operand(0).ok()?)?;
-                let otherwise = op.operand(2).ok()?;
+                let (condition, _) = ir::definition(ir::operand_at(op, 0)?)?;
+                let otherwise = ir::operand_at(op, 2)?;
                 let compares = ir::name(condition) == ops::arith::CMPF;
                 let is_same = condition.operands().all(|operand| operand == otherwise);
                 let tests_nan = compares && is_same && predicate(condition) == Some(Reals::Equal as i64);
-                tests_nan.then(|| Quantized::from_value(op.operand(1).ok()?)).flatten()
+                tests_nan.then(|| Quantized::from_value(ir::operand_at(op, 1)?)).flatten()
             }
             _ => None,
         }

@@ -23,7 +23,7 @@ pub(super) fn converted_real<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'
     let outer = Select::of(value)?;
     let inner = Select::of(outer.otherwise().ok()?)?;
     let conversion = ir::defined_by(inner.otherwise().ok()?, ops::arith::FPTOSI)?;
-    let guard = Select::of(conversion.operand(0).ok()?)?;
+    let guard = Select::of(ir::operand_at(conversion, 0)?)?;
     let source = guard.then().ok()?;
     let is_guarded =
         is_in_range(guard.condition().ok()?, source) && real(guard.otherwise().ok()?) == Some(0.0);
@@ -59,7 +59,7 @@ fn is_in_range<'c: 'a, 'a>(condition: Value<'c, 'a>, source: Value<'c, 'a>) -> b
 /// ```
 pub(super) fn rounded_to_even<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     if let Some(op) = ir::defined_by(value, ops::math::ROUNDEVEN) {
-        return op.operand(0).ok();
+        return ir::operand_at(op, 0);
     }
     let outer = Select::of(value)?;
     let inner = Select::of(outer.otherwise().ok()?)?;

@@ -8,7 +8,6 @@ use crate::ir::real;
 use crate::ir::{self, ops, typed};
 use crate::structure::Affine;
 use melior::ir::OperationRef;
-use melior::ir::operation::OperationLike;
 use skript_dialect::{melior, op};
 use std::collections::BTreeSet;
 
@@ -32,9 +31,9 @@ impl<'c: 'a, 'a> Largest<'c, 'a> {
         if !is_lowest(init) || !has_elements(&nest) {
             return None;
         }
-        let tensor = op.operand(input).ok()?;
+        let tensor = ir::operand_at(op, input)?;
         let insertion = ir::defined_by(tensor, ops::tensor::INSERT_SLICE).filter(|insertion| {
-            let border = || Fill::of(insertion.operand(1).ok()?)?.value().ok();
+            let border = || Fill::of(ir::operand_at(*insertion, 1)?)?.value().ok();
             border().is_some_and(is_lowest)
         });
         let forms = &nest.operands.get(input)?.forms;

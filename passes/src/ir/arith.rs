@@ -72,7 +72,7 @@ pub(crate) fn integer_cast_source<'c: 'a, 'a>(
     let is_wide = |value: &Value| value.r#type().is_index() || types::bits(value.r#type()) == Some(64);
     let is_integer = |value: &Value| !value.r#type().is_float();
     let is_cast = names.iter().any(|name| skript_dialect::op::is(&cast, name));
-    let (from, to) = (cast.operand(0).ok().filter(|_| is_cast)?, cast.result(0).ok()?.into());
+    let (from, to) = (super::operand_at(cast, 0).filter(|_| is_cast)?, cast.result(0).ok()?.into());
     let is_lossless = [from, to].iter().all(|value| is_wide(value) && is_integer(value));
     is_lossless.then_some(from)
 }

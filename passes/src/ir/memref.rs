@@ -42,7 +42,7 @@ pub(crate) fn is_view(op: OperationRef) -> bool {
 /// The allocation or argument that a memref is a view of; otherwise, the memref.
 pub(crate) fn root<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let view = defining_op(value).filter(|op| is_view(*op));
-    view.and_then(|view| view.operand(0).ok()).map_or(value, root)
+    view.and_then(|view| super::operand_at(view, 0)).map_or(value, root)
 }
 
 /// Identifies the [`root`] of a memref.

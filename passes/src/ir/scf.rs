@@ -62,7 +62,7 @@ pub(crate) fn init<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Optio
         ops::scf::WHILE => 0,
         _ => return None,
     };
-    op.operand(before + number).ok()
+    super::operand_at(op, before + number)
 }
 
 /// Emits `scf.for` with one loop-carried value and a fallible body; returns the final value.

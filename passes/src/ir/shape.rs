@@ -6,7 +6,6 @@ use super::counts::segment;
 use super::typed::{self, typed};
 use super::{Builder, attributes, ops, types};
 use melior::Error;
-use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef, Value, ValueLike};
 
 typed! {
@@ -49,7 +48,7 @@ pub(crate) fn dynamic_size<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize
         }
         _ => return None,
     };
-    op.operand(before + position).ok()
+    super::operand_at(op, before + position)
 }
 
 /// A slice of a tensor with static extents: one index of some dimensions, which the slice drops, and the other

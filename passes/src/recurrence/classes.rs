@@ -109,7 +109,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
 
     fn index(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
         let form = |position| {
-            let value: Value = op.operand(position).ok()?;
+            let value: Value = ir::operand_at(op, position)?;
             if let Some(Class::Index { factor, offset }) = self.class(value) {
                 return Some((factor, offset));
             }
@@ -132,13 +132,13 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
 
     /// A tensor with one element, the number of the step.
     fn element(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
-        let is_index = matches!(self.class(op.operand(0).ok()?), Some(Class::Index { .. }));
+        let is_index = matches!(self.class(ir::operand_at(op, 0)?), Some(Class::Index { .. }));
         (op.operand_count() == 1 && is_index).then_some(Class::Stepwise)
     }
 
     /// A slice of a loop-invariant tensor at the number of the step, or a slice of a stepwise tensor.
     fn slice(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
-        let source = op.operand(0).ok()?;
+        let source = ir::operand_at(op, 0)?;
         let others: Vec<Value> = op.operands().skip(1).collect();
         match self.class(source)? {
             Class::Stepwise => others.iter().all(|other| self.is_outside(*other)).then_some(Class::Stepwise),
@@ -153,7 +153,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
     }
 
     fn reshape(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
-        let source = op.operand(0).ok()?;
+        let source = ir::operand_at(op, 0)?;
         let is_stepwise = self.class(source) == Some(Class::Stepwise);
         let is_static =
             |value: Value| types::extents(value.r#type()).is_some_and(|e| !e.contains(&types::DYNAMIC));
@@ -223,7 +223,7 @@ impl Slice {
         let (dimension, None) = (dynamic.next()?, dynamic.next()) else {
             return None;
         };
-        let Class::Index { factor, offset } = classes.class(op.operand(1).ok()?)? else {
+        let Class::Index { factor, offset } = classes.class(ir::operand_at(op, 1)?)? else {
             return None;
         };
         let is_one = |n: &i64| *n == 1;

@@ -90,7 +90,7 @@ impl<'c: 'a, 'a> Counted<'c, 'a> {
             let number = arguments.iter().position(|argument| argument == outer)?;
             let counter: Value = body.argument(position).ok()?.into();
             let start = ir::integer(scf::init(op, number)?)?;
-            let (increment, _) = ir::definition(next.operand(number).ok()?)?;
+            let (increment, _) = ir::definition(ir::operand_at(next, number)?)?;
             if !op::is(&increment, ops::arith::ADDI) {
                 return None;
             }
@@ -104,7 +104,7 @@ impl<'c: 'a, 'a> Counted<'c, 'a> {
                 op,
                 body: *body,
                 counter,
-                limits: limits(*before, condition.operand(0).ok()?, *outer)?,
+                limits: limits(*before, ir::operand_at(condition, 0)?, *outer)?,
             })
         })
     }

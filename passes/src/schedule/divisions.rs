@@ -111,7 +111,7 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
             divisors: Vec::new(),
         };
         for division in divisions.payload.iter().filter(|op| divides(**op)) {
-            let (x, divisor) = (division.operand(0).ok()?, division.operand(1).ok()?);
+            let (x, divisor) = (ir::operand_at(*division, 0)?, ir::operand_at(*division, 1)?);
             let is_known = divisions.divisors.iter().any(|d| ValueKey::of(*d) == ValueKey::of(divisor));
             // LLVM strength-reduces divisions by constants, and hoists loop-invariant divisions.
             let is_variable = Constant::of(divisor).is_none() && !divisions.is_invariant(x, MAX_DEPTH);
@@ -208,7 +208,7 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
         let (fast, then, _) = at.region(&[]);
         let mut copier = Copier::new();
         copier.copy(op, &then, &mut |copier, inner, to| {
-            let divisor = inner.operand(1).ok().filter(|_| divides(inner));
+            let divisor = ir::operand_at(inner, 1).filter(|_| divides(inner));
             let divisor = divisor.and_then(|divisor| divisors.get(&ValueKey::of(divisor)));
             let Some(divisor) = divisor else {
                 return Ok(false);

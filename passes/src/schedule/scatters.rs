@@ -82,7 +82,7 @@ impl<'c: 'a, 'a> Scatter<'c, 'a> {
         }
         let mut stores = payload.iter().copied().filter(|inner| op::is(inner, ops::memref::STORE));
         let store = stores.next().filter(|_| stores.next().is_none())?;
-        let (value, array) = (store.operand(0).ok()?, store.operand(1).ok()?);
+        let (value, array) = (ir::operand_at(store, 0)?, ir::operand_at(store, 1)?);
         if effects.written(op).len() != 1 {
             return None;
         }

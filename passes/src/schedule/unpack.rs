@@ -119,7 +119,7 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
         let nest = LoopNest::read(op).filter(|nest| nest.is_on_arrays() && nest.inputs == 2)?;
         let accumulation = nest.accumulation()?;
         let (product, _) = ir::definition(accumulation.value)?;
-        let [left, right] = [0, 1].map(|n| product.operand(n).ok());
+        let [left, right] = [0, 1].map(|n| ir::operand_at(product, n));
         let elements = [nest.operands[0].element, nest.operands[1].element];
         let is_product = (left, right) == (Some(elements[0]), Some(elements[1]))
             || (left, right) == (Some(elements[1]), Some(elements[0]));

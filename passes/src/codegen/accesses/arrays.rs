@@ -5,7 +5,7 @@ use super::Verifier;
 use crate::extents::size::element_bytes;
 use crate::ir::attribute_names::BYTES;
 use crate::ir::types::DYNAMIC;
-use crate::ir::{ValueKey, maps, memref, ops, shape, typed};
+use crate::ir::{ValueKey, maps, memref, operand_at, ops, shape, typed};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
@@ -140,7 +140,7 @@ impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
 
     /// Returns the array of a view of the operation's first operand.
     fn viewed(&mut self, op: OperationRef<'c, 'a>, name: &str, result: Value<'c, 'a>) -> Option<Array> {
-        let source = op.operand(0).ok()?;
+        let source = operand_at(op, 0)?;
         let source = self.arrays.get(&ValueKey::of(source)).cloned()?;
         match name {
             ops::memref::CAST | ops::memref::MEMORY_SPACE_CAST => Some(source),
@@ -192,7 +192,7 @@ impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
 
     /// Records the results of `memref.extract_strided_metadata`: offset, sizes and strides.
     fn metadata(&mut self, op: OperationRef<'c, 'a>) {
-        let source = op.operand(0).ok().map(ValueKey::of);
+        let source = operand_at(op, 0).map(ValueKey::of);
         let source = source.and_then(|source| self.arrays.get(&source).cloned());
         let mut results = op.results().map(Value::from);
         let Some((base, source)) = results.next().zip(source) else {

@@ -102,7 +102,7 @@ impl<'n, 'c: 'a, 'a> Payload<'n, 'c, 'a> {
             };
             return Some(Known::Position(side));
         }
-        let operand = |n: usize| self.value(op.operand(n).ok()?, known);
+        let operand = |n: usize| self.value(ir::operand_at(op, n)?, known);
         let numbers = || match (operand(0)?, operand(1)?) {
             (Known::Number(a), Known::Number(b)) => Some((a, b)),
             _ => None,
@@ -123,7 +123,7 @@ impl<'n, 'c: 'a, 'a> Payload<'n, 'c, 'a> {
             }
             // These conversions preserve the order.
             ops::arith::EXTF | ops::arith::EXTSI | ops::arith::INDEX_CAST => match operand(0)? {
-                Known::Number(number) if is_truth(op.operand(0).ok()?) => -number,
+                Known::Number(number) if is_truth(ir::operand_at(op, 0)?) => -number,
                 other => return Some(other),
             },
             ops::arith::EXTUI => match operand(0)? {

@@ -7,7 +7,6 @@
 use super::code::VECTOR;
 use crate::ir::types::DYNAMIC;
 use crate::ir::{self, argument, memref, ops, typed};
-use melior::ir::operation::OperationLike;
 use melior::ir::r#type::MemRefType;
 use melior::ir::{Value, ValueLike};
 
@@ -34,7 +33,7 @@ pub(super) fn is_aligned(array: Value) -> bool {
                 return alignment.is_some_and(|bytes| bytes % VECTOR == 0);
             }
             ops::memref::VIEW => {
-                let shift = op.operand(1).ok().and_then(ir::integer);
+                let shift = ir::operand_at(op, 1).and_then(ir::integer);
                 if shift.is_none_or(|shift| shift % VECTOR != 0) {
                     return false;
                 }

@@ -96,7 +96,7 @@ enum Length {
 impl Length {
     /// `None` for short loops, loops with loop-carried values, and loops whose iterations have an unknown length.
     fn from_loop(op: OperationRef, max_iterations: i64) -> Option<Length> {
-        let step = ir::integer(op.operand(2).ok()?).filter(|step| *step > 0)?;
+        let step = ir::integer(ir::operand_at(op, 2)?).filter(|step| *step > 0)?;
         let each = 1 + body(op)?;
         let count = Bounds::all(op).first().copied().and_then(length);
         let all = count.map(|count| count.saturating_mul(each));
@@ -217,7 +217,7 @@ fn bounded(value: Value, side: Side) -> Option<i64> {
         return Some(known);
     }
     let (op, _) = definition(value)?;
-    let operand = |n: usize| bounded(op.operand(n).ok()?, side);
+    let operand = |n: usize| bounded(ir::operand_at(op, n)?, side);
     let both = || [operand(0), operand(1)];
     match (ir::name(op).as_str(), side) {
         (ops::arith::INDEX_CAST, _) => operand(0),
@@ -226,11 +226,11 @@ fn bounded(value: Value, side: Side) -> Option<i64> {
         (ops::arith::MAXSI, Side::Min) => both().into_iter().flatten().max(),
         // As unsigned integers, negative ones are large. So the minimum is not negative if one operand is not negative.
         (ops::arith::MINUI, Side::Max) => {
-            let known = (0..2).filter_map(|n| ir::integer(op.operand(n).ok()?));
+            let known = (0..2).filter_map(|n| ir::integer(ir::operand_at(op, n)?));
             known.filter(|known| *known >= 0).min()
         }
         (ops::arith::MINUI, Side::Min) => {
-            let mut known = (0..2).filter_map(|n| ir::integer(op.operand(n).ok()?));
+            let mut known = (0..2).filter_map(|n| ir::integer(ir::operand_at(op, n)?));
             known.any(|known| known >= 0).then_some(0)
         }
         (ops::arith::MINSI, Side::Min) => Some(operand(0)?.min(operand(1)?)),

@@ -347,7 +347,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
 
 /// The numbers of blocks and threads of a one-dimensional `gpu.launch`.
 fn launched<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(Value<'c, 'a>, u32), PassError> {
-    let size = |n: usize| op.operand(n).ok().and_then(ir::integer);
+    let size = |n: usize| ir::operand_at(op, n).and_then(ir::integer);
     let others = [1, 2, 4, 5].map(size);
     let threads = size(3).and_then(|threads| u32::try_from(threads).ok());
     match (op.operand(0), threads) {

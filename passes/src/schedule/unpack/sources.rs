@@ -110,7 +110,7 @@ fn tables<'n, 'c: 'a, 'a>(
     nest: &'n LoopNest<'c, 'a>,
 ) -> impl Iterator<Item = Value<'c, 'a>> + use<'n, 'c, 'a> {
     let loads = nest.payload.iter().filter(|op| skript_dialect::op::is(*op, ops::memref::LOAD));
-    loads.filter_map(|load| load.operand(0).ok())
+    loads.filter_map(|load| ir::operand_at(*load, 0))
 }
 
 /// The number of bytes of a buffer with static extents.

@@ -610,7 +610,7 @@ fn evaluated(name: &str, x: i64, y: i64) -> Option<i64> {
 /// The dividend and the divisor of a remainder with the sign of the divisor, which is a power of two:
 /// `r ≠ 0 and r < 0 ? r + divisor : r` with `r = dividend rem divisor`.
 fn remainder_of<'c: 'a, 'a>(select: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, i64)> {
-    let operand = |op: OperationRef<'c, 'a>, n: usize| op.operand(n).ok();
+    let operand = |op: OperationRef<'c, 'a>, n: usize| ir::operand_at(op, n);
     let named = |value: Value<'c, 'a>, name: &str| {
         ir::definition(value).map(|(op, _)| op).filter(|op| ir::name(*op) == name)
     };

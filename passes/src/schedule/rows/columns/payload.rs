@@ -40,14 +40,14 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let (function, name) = [ops::math::EXP, ops::math::EXP2]
             .into_iter()
             .find_map(|name| Some((ir::defined_by(uncast(self.result), name)?, name)))?;
-        let difference = ir::defined_by(function.operand(0).ok()?, ops::arith::SUBF)?;
-        self.is_argument(difference.operand(1).ok()?, argument).then_some(name)
+        let difference = ir::defined_by(ir::operand_at(function, 0)?, ops::arith::SUBF)?;
+        self.is_argument(ir::operand_at(difference, 1)?, argument).then_some(name)
     }
 
     /// Returns the division if the result is the quotient of two arguments.
     pub(super) fn quotient(&self, [one, other]: [usize; 2]) -> Option<OperationRef<'c, 'a>> {
         let division = ir::defined_by(uncast(self.result), ops::arith::DIVF)?;
-        let [left, right] = [division.operand(0).ok()?, division.operand(1).ok()?];
+        let [left, right] = [ir::operand_at(division, 0)?, ir::operand_at(division, 1)?];
         let is_quotient = self.is_argument(left, one) && self.is_argument(right, other);
         is_quotient.then_some(division)
     }
@@ -72,7 +72,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let is_other = |value| (0..inputs).filter(|n| !terms.contains(n)).any(|n| self.is_argument(value, n));
         let is_product = || {
             let product = ir::defined_by(value, ops::arith::MULF)?;
-            let [one, other] = [product.operand(0).ok()?, product.operand(1).ok()?];
+            let [one, other] = [ir::operand_at(product, 0)?, ir::operand_at(product, 1)?];
             Some(is_term(one) && is_other(other) || is_term(other) && is_other(one))
         };
         may_reorder(sum) && (is_term(value) || is_product() == Some(true))
@@ -113,8 +113,8 @@ fn rounded<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
         return None;
     }
     let choice = ir::defined_by(chain(value, &[BITCAST, TRUNCI])?, SELECT)?;
-    let test = ir::defined_by(choice.operand(0).ok()?, CMPF)?;
-    let [source, same] = [test.operand(0).ok()?, test.operand(1).ok()?];
-    let finite = chain(choice.operand(2).ok()?, &[SHRUI, ADDI, BITCAST])?;
+    let test = ir::defined_by(ir::operand_at(choice, 0)?, CMPF)?;
+    let [source, same] = [ir::operand_at(test, 0)?, ir::operand_at(test, 1)?];
+    let finite = chain(ir::operand_at(choice, 2)?, &[SHRUI, ADDI, BITCAST])?;
     (source == same && source == finite).then_some(source)
 }
