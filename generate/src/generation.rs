@@ -13,7 +13,7 @@ use crate::text::TextStream;
 pub struct GenerationOptions {
     /// How tokens are selected.
     pub sampling: Sampling,
-    /// The maximum number of tokens; `None` for all that the context has room for.
+    /// The maximum number of tokens; `None` for as many as the context holds.
     pub max_tokens: Option<usize>,
     /// The text ends before the first of these strings.
     pub stops: Vec<String>,
@@ -64,7 +64,7 @@ impl Generation {
     /// A text that continues the tokens of a prompt.
     ///
     /// # Errors
-    /// [`Error::Option`] if a number is outside of its range; [`Error::Context`] if the prompt leaves no room for a token.
+    /// [`Error::Option`] if a number is outside of its range; [`Error::Context`] if the prompt fills the context.
     pub fn new(model: &LanguageModel, prompt: &[u32], options: &GenerationOptions) -> Result<Self, Error> {
         if prompt.is_empty() || prompt.len() >= model.context() {
             return Err(Error::Context { tokens: prompt.len() + 1, context: model.context() });
@@ -105,12 +105,12 @@ impl Generation {
 
     /// The tokens of the prompt.
     pub fn prompt(&self) -> &[u32] {
-        self.text.get(..self.prompt).unwrap_or_default()
+        self.text.split_at(self.prompt).0
     }
 
     /// The generated tokens.
     pub fn tokens(&self) -> &[u32] {
-        self.text.get(self.prompt..).unwrap_or_default()
+        self.text.split_at(self.prompt).1
     }
 
     /// The cost so far.

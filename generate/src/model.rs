@@ -147,12 +147,11 @@ impl LanguageModel {
             if self.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let rest = text.get(self.cached.len()..).unwrap_or_default();
+            let rest = text.split_at(self.cached.len()).1;
             let count = if rest.len() < MIN_BLOCK { 1 } else { rest.len().min(self.rows()) };
-            let now = rest.get(..count).unwrap_or_default();
-            self.call(now)?;
+            self.call(rest.split_at(count).0)?;
         }
-        Ok(self.logits.as_ref().and_then(Tensor::as_f32).unwrap_or_default())
+        self.logits.as_ref().and_then(Tensor::as_f32).ok_or(Error::Logits(text.len() - 1))
     }
 
     /// The number of tokens of a text that are not in the cache, at least the last one.
@@ -168,11 +167,11 @@ impl LanguageModel {
 
     /// Computes the next tokens, and adds them to the cache.
     fn call(&mut self, tokens: &[u32]) -> Result<(), Error> {
+        let Some(padding) = tokens.last() else { return Ok(()) };
         let is_block = tokens.len() > 1;
         let rows = if is_block { self.rows() } else { 1 };
-        let padding = tokens.last().copied().unwrap_or_default();
-        let padded = tokens.iter().copied().chain(std::iter::repeat(padding)).take(rows);
-        let padded: Vec<i64> = padded.map(i64::from).collect();
+        let padded = tokens.iter().chain(std::iter::repeat(padding)).take(rows);
+        let padded: Vec<i64> = padded.map(|token| i64::from(*token)).collect();
         let row = tokens.len() as i64 - 1;
         let mut inputs = vec![Tensor::from_i64(&[rows as u64], &padded)?, Tensor::from_i64(&[1], &[row])?];
         inputs.extend(self.cache.inputs(self.cached.len())?);

@@ -28,7 +28,7 @@ impl TextStream {
             self.is_stopped = true;
             return self.finish();
         }
-        let kept = self.stops.iter().map(|stop| overlap(&self.pending, stop.as_bytes())).max().unwrap_or(0);
+        let kept = self.stops.iter().map(|stop| overlap(&self.pending, stop.as_bytes())).fold(0, usize::max);
         let end = self.pending.len() - kept.max(incomplete(&self.pending));
         let rest = self.pending.split_off(end);
         let text = String::from_utf8_lossy(&self.pending).into_owned();
@@ -55,18 +55,17 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 /// The length of the longest end of `bytes` that is a beginning of `wanted`.
 fn overlap(bytes: &[u8], wanted: &[u8]) -> usize {
     let longest = bytes.len().min(wanted.len());
-    let is_beginning =
-        |length: &usize| wanted.starts_with(bytes.get(bytes.len() - length..).unwrap_or_default());
-    (1..=longest).rev().find(is_beginning).unwrap_or(0)
+    let is_end = |length: &usize| bytes.ends_with(wanted.split_at(*length).0);
+    (1..=longest).filter(is_end).fold(0, usize::max)
 }
 
 /// The number of bytes at the end that begin a character without completing it.
 fn incomplete(bytes: &[u8]) -> usize {
     let is_start = |byte: &u8| byte & 0xc0 != 0x80;
-    let Some(length) = bytes.iter().rev().take(4).position(is_start).map(|at| at + 1) else {
+    let mut last = bytes.iter().rev().zip(1..=4);
+    let Some((start, length)) = last.find(|(byte, _)| is_start(byte)) else {
         return 0;
     };
-    let start = bytes.get(bytes.len() - length).copied().unwrap_or_default();
     let needed = match start {
         0xc2..=0xdf => 2,
         0xe0..=0xef => 3,

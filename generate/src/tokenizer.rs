@@ -63,11 +63,11 @@ impl Tokenizer {
         let marks = if has_marks { &self.all } else { &self.user_defined };
         let (mut tokens, mut end) = (Vec::new(), 0);
         for (start, stop, token) in marks.find(text) {
-            self.encode_text(text.get(end..start).unwrap_or_default(), end == 0 || has_marks, &mut tokens)?;
+            self.encode_text(text.split_at(start).0.split_at(end).1, end == 0 || has_marks, &mut tokens)?;
             tokens.push(token);
             end = stop;
         }
-        self.encode_text(text.get(end..).unwrap_or_default(), end == 0 || has_marks, &mut tokens)?;
+        self.encode_text(text.split_at(end).1, end == 0 || has_marks, &mut tokens)?;
         Ok(tokens)
     }
 
@@ -75,7 +75,7 @@ impl Tokenizer {
     /// a text that has the beginning does not get another one.
     ///
     /// # Errors
-    /// [`Error::Tokenizer`] as for [`Tokenizer::encode`], and if there are no tokens.
+    /// [`Error::Tokenizer`] as for [`Tokenizer::encode`], and if the result is empty.
     pub fn encode_prompt(&self, text: &str) -> Result<Vec<u32>, Error> {
         let mut tokens = self.encode(text, true)?;
         let beginning = self.vocabulary.beginning.filter(|_| self.vocabulary.adds_beginning);
@@ -128,7 +128,7 @@ impl Tokenizer {
     fn merge(&self, part: &str, tokens: &mut Vec<u32>) -> Result<(), Error> {
         let merged = self.merging.tokenize(part).map_err(failed)?;
         // The crate omits characters that it has no token for.
-        let covered = merged.iter().map(|token| token.offsets.1).max().unwrap_or(0);
+        let covered = merged.iter().map(|token| token.offsets.1).fold(0, usize::max);
         let total: usize = merged.iter().map(|token| token.offsets.1 - token.offsets.0).sum();
         if self.vocabulary.kind != Kind::Scores && (covered != part.len() || total != part.len()) {
             let text: String = part.chars().take(20).collect();
@@ -179,11 +179,11 @@ fn merging_by_scores(vocabulary: &Vocabulary) -> Result<BPE, Error> {
     let texts = numbers(vocabulary, &[TokenKind::Normal]);
     let mut merges = Vec::new();
     for (text, number) in texts.iter().filter(|(text, _)| text.len() <= MAX_MERGED) {
-        let score = vocabulary.scores.get(*number as usize).copied().unwrap_or_default();
+        let Some(score) = vocabulary.scores.get(*number as usize) else { continue };
         for (at, _) in text.char_indices().skip(1) {
             let (first, second) = text.split_at(at);
             if texts.contains_key(first) && texts.contains_key(second) {
-                merges.push((score, *number, first.to_owned(), second.to_owned()));
+                merges.push((*score, *number, first.to_owned(), second.to_owned()));
             }
         }
     }
@@ -191,10 +191,11 @@ fn merging_by_scores(vocabulary: &Vocabulary) -> Result<BPE, Error> {
     let merges = merges.into_iter().map(|(_, _, first, second)| (first, second)).collect();
     let mut builder = BPE::builder().byte_fallback(true).fuse_unk(false);
     let mut numbers = numbers(vocabulary, &[TokenKind::Byte, TokenKind::Normal]);
-    if let Some(unknown) = vocabulary.unknown {
-        let text = vocabulary.tokens.get(unknown as usize).cloned().unwrap_or_default();
+    if let Some(unknown) = vocabulary.unknown
+        && let Some(text) = vocabulary.tokens.get(unknown as usize)
+    {
         numbers.insert(text.clone(), unknown);
-        builder = builder.unk_token(text);
+        builder = builder.unk_token(text.clone());
     }
     builder.vocab_and_merges(numbers, merges).build().map_err(failed)
 }

@@ -108,7 +108,7 @@ impl Vocabulary {
         self.tokens.len()
     }
 
-    /// Whether there are no tokens.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }

@@ -77,7 +77,7 @@ impl LanguageModel {
         cache: bool,
     ) -> PyResult<Self> {
         if !path.exists() {
-            let text = format!("there is no file {}", path.display());
+            let text = format!("{} does not exist", path.display());
             return Err(PyFileNotFoundError::new_err(text));
         }
         let compiler = compiler(py, &Target::host(), cache);

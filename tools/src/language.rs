@@ -104,7 +104,7 @@ impl Language {
     /// The speed of all texts, and the memory of the process.
     pub fn summary(&self) -> String {
         let Statistics { prompt_tokens, prompt_time, repeated, time, .. } = self.total;
-        let memory = peak_memory().unwrap_or(0) as f64 / 1e6;
+        let memory = peak_memory().map_or(0.0, |bytes| bytes as f64 / 1e6);
         format!(
             "\nprompt     {prompt_tokens:6} tokens {:9.1} tokens/s\n\
              generation {repeated:6} tokens {:9.1} tokens/s\n\

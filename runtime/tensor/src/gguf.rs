@@ -148,7 +148,7 @@ impl Gguf {
         self.items(key, "reals", |value| if let Value::Real(x) = value { Some(x) } else { None })
     }
 
-    /// The items of a list, as far as `select` accepts all of them.
+    /// The items of a list; an error unless `select` accepts all of them.
     fn items<T>(
         &self,
         key: &str,

@@ -35,11 +35,11 @@ pub fn measure(arguments: &BenchArguments) -> Result<(), Stopped> {
     let (mut random, length) = (SplitMix64::new(1), model.tokenizer().vocabulary().len() as u64);
     let tokens = (0..PROMPT.min(model.context())).map(|_| random.next_below(length) as u32);
     let tokens: Vec<u32> = tokens.collect();
-    let few = tokens.get(..GENERATED.min(tokens.len())).unwrap_or_default();
+    let few = tokens.split_at(GENERATED.min(tokens.len())).0;
     let repeated = arguments.calls.min(MAX_REPEATED);
     let prompt = fastest(&mut model, repeated, |model| model.logits(&tokens).map(drop))?;
     let generated = fastest(&mut model, repeated, |model| {
-        (1..=few.len()).try_for_each(|length| model.logits(few.get(..length).unwrap_or_default()).map(drop))
+        (1..=few.len()).try_for_each(|length| model.logits(few.split_at(length).0).map(drop))
     })?;
     report(arguments, [(tokens.len(), prompt), (few.len(), generated)], prepared)
 }
@@ -68,7 +68,7 @@ fn report(
     prepared: Duration,
 ) -> Result<(), Stopped> {
     let threads = default_threads();
-    let memory = peak_memory().unwrap_or(0);
+    let memory = peak_memory();
     let (prompt_rate, generation_rate) = (rate(prompt, prompt_time), rate(generated, time));
     let names = (format!("pp{prompt}"), format!("tg{generated}"));
     crate::stdout::print(&format!(
@@ -80,7 +80,7 @@ fn report(
         names.0,
         count(threads),
         names.1,
-        memory as f64 / 1e6,
+        memory.map_or(0.0, |bytes| bytes as f64 / 1e6),
     ));
     let Some(path) = &arguments.json else {
         return Ok(());

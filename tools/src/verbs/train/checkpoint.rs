@@ -123,7 +123,7 @@ pub fn load(
         let request = VariableRequest { name, aliases: &[], element, shape: shape.to_vec() };
         let loaded = load_variables(&store, &[request], MissingWeights::Error);
         let loaded = loaded.map_err(|errors| unread(errors.iter().map(ToString::to_string).collect()))?;
-        loaded.into_iter().next().ok_or_else(|| unread(format!("there is no array {name}")))
+        loaded.into_iter().next().ok_or_else(|| unread(format!("it lacks the array {name}")))
     };
     let hashes = state("training.fingerprint", ElementType::I64, &[12])?;
     for ((found, wanted), part) in hashes.bytes().chunks(32).zip(fingerprint).zip(PARTS) {
@@ -144,7 +144,7 @@ pub fn load(
     let rows = state("training.rows", ElementType::F64, &[*epochs as u64 + 1, *columns as u64])?;
     let mut rows: Vec<Vec<f64>> =
         rows.as_f64().unwrap_or(&[]).chunks(*columns).map(<[f64]>::to_vec).collect();
-    let sums = rows.pop().unwrap_or_default();
+    let sums = rows.pop().ok_or_else(|| unread("it lacks sums of the epoch".to_owned()))?;
     let variables = load_variables(&store, &model.requests(), MissingWeights::Error);
     let variables = variables.map_err(|errors| unread(errors.iter().map(ToString::to_string).collect()))?;
     Ok((variables, Progress { position: *position, best: best.checked_sub(1), rows, sums }))

@@ -95,8 +95,8 @@ fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
         size if (1e-3..1e5).contains(&size) => {
-            let digits = (2 - size.log10().floor() as i32).clamp(0, 6);
-            format!("{value:.*}", usize::try_from(digits).unwrap_or(0))
+            let digits = (2.0 - size.log10().floor()).clamp(0.0, 6.0);
+            format!("{value:.*}", digits as usize)
         }
         _ => format!("{value:.2e}"),
     }

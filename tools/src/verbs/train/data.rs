@@ -41,7 +41,7 @@ impl Data {
                 let Some(wanted) = Wanted::new(entry, port)? else { return Ok(None) };
                 let array = archive.get(&port.name, &|_, _| Ok(())).map_err(|error| error.to_string())?;
                 let array = array.ok_or_else(|| {
-                    format!("there is no array `{}`, whose shape would be {}", port.name, wanted.shape())
+                    format!("it lacks an array `{}` of shape {}", port.name, wanted.shape())
                 })?;
                 wanted.fit(array).map(Some)
             };
@@ -103,7 +103,7 @@ fn row(array: &Tensor) -> &[u64] {
 
 /// Checks that all arrays have the same number of samples.
 fn counted(arrays: Vec<Tensor>, names: &[&str], path: &Path) -> Result<Data, Stopped> {
-    let count = |array: &Tensor| array.shape().first().copied().unwrap_or_default();
+    let count = |array: &Tensor| array.shape().first().map_or(0, |extent| *extent);
     let wrong = |text: String| {
         Diagnostic::without_location(&TRAINING, format!("{}: {text}", path.display()))
             .with_help("each array has the samples along its first axis")
