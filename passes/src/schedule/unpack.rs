@@ -170,7 +170,7 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
             {
                 unpacked.emit(&sources, kernels, functions, effects, known)?;
                 ir::erase(self.nest.op);
-                sources.erase_unread();
+                sources.erase_unread(effects);
                 return Ok(());
             }
         }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// The maps before an operation that compute an array.
 pub(super) struct Sources<'c, 'a> {
-    /// The only writer of each buffer, by the root of the buffer.
+    /// The map that computes the elements of each buffer that are read, by the root of the buffer.
     maps: HashMap<ValueKey, LoopNest<'c, 'a>>,
     /// The buffers that no map computes.
     pub(super) arrays: Vec<Value<'c, 'a>>,
@@ -27,18 +27,23 @@ impl<'c: 'a, 'a> Sources<'c, 'a> {
         effects: &mut Effects<'c, 'a>,
     ) -> Option<Self> {
         let mut sources = Sources { maps: HashMap::new(), arrays: Vec::new() };
-        let mut pending = vec![root(array)];
-        while let Some(buffer) = pending.pop() {
+        let mut pending = vec![(root(array), user)];
+        while let Some((buffer, reader)) = pending.pop() {
             let key = ValueKey::of(buffer);
-            if sources.maps.contains_key(&key) || sources.arrays.contains(&buffer) {
+            if sources.arrays.contains(&buffer) {
                 continue;
             }
-            match map_of(buffer, user, effects) {
+            let map = map_of(buffer, reader, effects);
+            if let Some(known) = sources.maps.get(&key) {
+                // A buffer that is written again between two readers has two values.
+                map.filter(|map| map.op == known.op)?;
+                continue;
+            }
+            match map {
                 Some(nest) => {
-                    pending.extend(
-                        nest.inputs().iter().filter(|input| input.is_read()).map(|input| root(input.value)),
-                    );
-                    pending.extend(tables(&nest).map(root));
+                    let inputs = nest.inputs().iter().filter(|input| input.is_read());
+                    let read = inputs.map(|input| root(input.value)).chain(tables(&nest).map(root));
+                    pending.extend(read.map(|read| (read, nest.op)));
                     sources.maps.insert(key, nest);
                 }
                 None if is_dense(buffer) && is_unchanged(buffer, user, effects) => {
@@ -63,26 +68,39 @@ impl<'c: 'a, 'a> Sources<'c, 'a> {
     }
 
     /// Erases the maps whose results nobody reads.
-    pub(super) fn erase_unread(self) {
+    pub(super) fn erase_unread(self, effects: &mut Effects<'c, 'a>) {
         let mut maps: Vec<LoopNest> = self.maps.into_values().collect();
         loop {
             let before = maps.len();
-            maps.retain(|map| {
-                let buffer = map.outputs().first().map(|output| root(output.value));
-                let is_unread = buffer.filter(|buffer| {
-                    users_of_buffer(*buffer)
-                        .is_some_and(|users| users.iter().all(|user| *user == map.op || is_free(*user)))
-                });
-                if let Some(buffer) = is_unread {
-                    erase_buffer(buffer);
-                }
-                is_unread.is_none()
-            });
+            maps.retain(|map| !erase_if_unread(map, effects));
             if maps.len() == before {
                 return;
             }
         }
     }
+}
+
+/// Erases a map, and its buffer if nothing else uses it, if nobody reads the elements that it writes. Returns whether it did.
+fn erase_if_unread<'c: 'a, 'a>(map: &LoopNest<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
+    let buffer = map.output().map(|output| root(output.value));
+    let Some((buffer, mut users)) = buffer.and_then(|buffer| Some((buffer, users_of_buffer(buffer)?))) else {
+        return false;
+    };
+    users.retain(|user| *user != map.op && !is_free(*user));
+    if users.is_empty() {
+        erase_buffer(buffer);
+        return true;
+    }
+    if users.iter().any(|user| user.block() != map.op.block()) {
+        return false;
+    }
+    let later = users.into_iter().filter(|user| ir::is_before(map.op, *user));
+    let next = later.reduce(|first, user| if ir::is_before(user, first) { user } else { first });
+    let is_unread = next.is_none_or(|next| whole_map(next, buffer, effects).is_some());
+    if is_unread {
+        ir::erase(map.op);
+    }
+    is_unread
 }
 
 fn is_free(op: OperationRef) -> bool {
@@ -126,10 +144,10 @@ fn is_dense(buffer: Value) -> bool {
         .is_ok_and(|array| array.has_static_shape() && array.affine_map().is_identity())
 }
 
-/// The map that computes all elements of a buffer before `user`, in its block.
+/// The map that computes all elements of a buffer that `reader` reads, in its block.
 fn map_of<'c: 'a, 'a>(
     buffer: Value<'c, 'a>,
-    user: OperationRef<'c, 'a>,
+    reader: OperationRef<'c, 'a>,
     effects: &mut Effects<'c, 'a>,
 ) -> Option<LoopNest<'c, 'a>> {
     let (allocation, _) = ir::definition(buffer)?;
@@ -137,18 +155,30 @@ fn map_of<'c: 'a, 'a>(
         return None;
     }
     let users = users_of_buffer(buffer)?;
-    let mut writers = users.into_iter().filter(|op| writes(*op, buffer, effects));
-    let writer = writers.next()?;
-    if writers.next().is_some() || writer.block() != user.block() || !ir::is_before(writer, user) {
+    let writers: Vec<_> = users.into_iter().filter(|op| writes(*op, buffer, effects)).collect();
+    if writers.iter().any(|writer| writer.block() != reader.block()) {
         return None;
     }
+    let earlier = writers.into_iter().filter(|writer| ir::is_before(*writer, reader));
+    let last = earlier.reduce(|last, writer| if ir::is_before(last, writer) { writer } else { last })?;
+    whole_map(last, buffer, effects)
+}
+
+/// The map of a writer that computes all elements of a buffer, without reading it.
+fn whole_map<'c: 'a, 'a>(
+    writer: OperationRef<'c, 'a>,
+    buffer: Value<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+) -> Option<LoopNest<'c, 'a>> {
     let read = LoopNest::read(writer).or_else(|| LoopNest::read_with_remainders(writer));
     let nest = read.filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
     let output = nest.output()?;
+    let is_own = |value: Value| root_of(value) == ValueKey::of(buffer);
+    let reads_it = nest.inputs().iter().any(|input| is_own(input.value)) || tables(&nest).any(is_own);
     let is_whole = nest.is_in_order(output) && !output.is_read() && memref::is_contiguous(output.value);
     let count = |extents: &[i64]| extents.iter().try_fold(1_i64, |all, extent| all.checked_mul(*extent));
     let covers_all = is_whole && count(nest.static_extents()?) == count(&memref::extents(buffer.r#type()));
-    covers_all.then_some(nest)
+    (covers_all && !reads_it && writes(writer, buffer, effects)).then_some(nest)
 }
 
 /// Whether a buffer that no map computes has the same elements in all operations before `user` that read it and in `user`.
