@@ -37,7 +37,7 @@ pub enum Ending {
 pub struct Statistics {
     /// The number of tokens of the prompt that were not in the cache.
     pub prompt_tokens: usize,
-    /// The time until the first token was selected.
+    /// The time until the first token was selected, without that of compiling and loading code.
     pub prompt_time: Duration,
     /// The number of generated tokens, with that of the end.
     pub tokens: usize,
@@ -130,16 +130,17 @@ impl Generation {
 
     /// Computes one token; returns the text that is complete.
     fn step(&mut self, model: &mut LanguageModel) -> Result<String, Error> {
-        let begun = Instant::now();
+        let (begun, prepared) = (Instant::now(), model.preparation());
         let new = model.new_tokens(&self.text);
         let logits = model.logits(&self.text)?;
         let token = self.sampler.select(logits, &self.text).ok_or(Error::Logits(self.text.len()))?;
+        let time = begun.elapsed().saturating_sub(model.preparation() - prepared);
         if self.statistics.tokens == 0 {
             self.statistics.prompt_tokens = new;
-            self.statistics.prompt_time = begun.elapsed();
+            self.statistics.prompt_time = time;
         } else {
             self.statistics.repeated += 1;
-            self.statistics.time += begun.elapsed();
+            self.statistics.time += time;
         }
         self.statistics.tokens += 1;
         if model.tokenizer().is_end(token) {

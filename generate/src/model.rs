@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use skript::{
     Code, Compiler, ComposeOptions, Document, ElementType, GgufCache, GgufOptions, Instance, Limits, Model,
@@ -43,6 +44,7 @@ pub struct LanguageModel {
     logits: Option<Tensor>,
     interrupt: Arc<AtomicBool>,
     threads: usize,
+    preparation: Duration,
 }
 
 impl LanguageModel {
@@ -83,7 +85,13 @@ impl LanguageModel {
             logits: None,
             interrupt: Arc::default(),
             threads: 0,
+            preparation: Duration::ZERO,
         })
+    }
+
+    /// The time that compiling and loading code took up to now.
+    pub fn preparation(&self) -> Duration {
+        self.preparation
     }
 
     /// The tokenizer.
@@ -190,8 +198,10 @@ impl LanguageModel {
         match if is_block { &mut self.block } else { &mut self.one } {
             Some(instance) => Ok(instance),
             none => {
+                let begun = Instant::now();
                 let mut instance = compiled(&self.model, &self.compiler, &self.weights, rows)?;
                 instance.set_threads(self.threads);
+                self.preparation += begun.elapsed();
                 Ok(none.insert(instance))
             }
         }

@@ -104,9 +104,11 @@ impl Language {
     /// The speed of all texts, and the memory of the process.
     pub fn summary(&self) -> String {
         let Statistics { prompt_tokens, prompt_time, repeated, time, .. } = self.total;
+        let load = self.model.preparation().as_secs_f64() * 1e3;
         let memory = peak_memory().map_or(0.0, |bytes| bytes as f64 / 1e6);
         format!(
-            "\nprompt     {prompt_tokens:6} tokens {:9.1} tokens/s\n\
+            "\nload       {load:16.1} ms, with compilation unless the cache has the code\n\
+             prompt     {prompt_tokens:6} tokens {:9.1} tokens/s\n\
              generation {repeated:6} tokens {:9.1} tokens/s\n\
              memory     {memory:16.1} MB\n",
             rate(prompt_tokens, prompt_time),
