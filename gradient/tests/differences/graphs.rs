@@ -199,6 +199,25 @@ graph G {{ @input {{ x: real[]; w: real[]; t: real[]; }} @output {{ y: real[]; }
     assert_eq!(gradients(&text, &["x", "w"], &[3.0, 2.0, 1.0]), [9.0, 6.0, 0.0]);
 }
 
+/// `if x > 9 then x * x elif x > 0 then sqrt(x) else 3 * x`: the derivative of the root is infinite at 0 and NaN below, where its branch
+/// is not taken; nor is it above 9, where both conditions hold.
+#[test]
+fn branches_that_are_not_taken_have_no_influence() {
+    let text = format!(
+        "{PRODUCT}operator above {{ @attrib {{ limit: real; }} @input {{ x: real[]; }} @output {{ y: bool[]; }} @lower {{ y[] = x[] > limit; }} }}
+operator root {{ @input {{ x: real[]; }} @output {{ y: real[]; }} @lower {{ y[] = `sqrt`(`abs`(x[] - 16.0) * x[]); }} }}
+graph G {{ @input {{ x: real[]; }} @output {{ y: real[]; }}
+    @compose {{
+        large = above{{limit=9.0}}(x);
+        y = if large then product(x, x) elif above{{limit=0.0}}(x) then root(x) else product(x, 3.0);
+    }} }}"
+    );
+    assert_eq!(gradients(&text, &["x"], &[16.0])[1], 32.0);
+    assert_eq!(gradients(&text, &["x"], &[0.0])[1], 3.0);
+    assert_eq!(gradients(&text, &["x"], &[-4.0])[1], 3.0);
+    assert_eq!(gradients(&text, &["x"], &[8.0]), [8.0, 0.0]);
+}
+
 /// The factor of an input in the sums of a triangle that is too large to be unrolled: `y = sum over i of sum over j <= i of x[j]²`.
 #[test]
 fn a_triangular_range_is_static() {
