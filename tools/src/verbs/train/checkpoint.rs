@@ -122,7 +122,7 @@ pub fn load(
     let state = |name, element, shape: &[u64]| -> Result<Tensor, Box<Diagnostic>> {
         let request = VariableRequest { name, aliases: &[], element, shape: shape.to_vec() };
         let loaded = load_variables(&store, &[request], MissingWeights::Error);
-        let loaded = loaded.map_err(|errors| unread(errors.iter().map(ToString::to_string).collect()))?;
+        let loaded = loaded.map_err(|errors| unread(joined(&errors)))?;
         loaded.into_iter().next().ok_or_else(|| unread(format!("it lacks the array {name}")))
     };
     let hashes = state("training.fingerprint", ElementType::I64, &[12])?;
@@ -146,8 +146,13 @@ pub fn load(
         rows.as_f64().unwrap_or(&[]).chunks(*columns).map(<[f64]>::to_vec).collect();
     let sums = rows.pop().ok_or_else(|| unread("it lacks sums of the epoch".to_owned()))?;
     let variables = load_variables(&store, &model.requests(), MissingWeights::Error);
-    let variables = variables.map_err(|errors| unread(errors.iter().map(ToString::to_string).collect()))?;
+    let variables = variables.map_err(|errors| unread(joined(&errors)))?;
     Ok((variables, Progress { position: *position, best: best.checked_sub(1), rows, sums }))
+}
+
+fn joined(errors: &[TensorError]) -> String {
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    errors.join("; ")
 }
 
 /// The file with the weights of the best epoch.
