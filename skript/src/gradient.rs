@@ -103,7 +103,13 @@ impl Model {
         if let Some(training) = training
             && let Err(error) = gradient.composed(self, Vec::new())
         {
-            let text = format!("`{}` cannot train this model: {error}", training.optimizer);
+            let first = match &error {
+                Error::Document(problems) => problems.first().cloned(),
+                _ => None,
+            };
+            // The document is in memory, so its locations do not help.
+            let reason = first.map_or_else(|| error.to_string(), |problem| problem.into_diagnostic().message);
+            let text = format!("`{}` cannot train this model: {reason}", training.optimizer);
             return Err(vec![Diagnostic::without_location(&GRADIENT, text)]);
         }
         Ok(gradient)
