@@ -55,6 +55,15 @@ pub struct Note {
     pub text: String,
 }
 
+/// An edit of the source text that carries out the help of a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The text that is replaced; empty for an insertion.
+    pub span: Span,
+    /// The text that replaces it.
+    pub text: String,
+}
+
 /// One message.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -74,6 +83,8 @@ pub struct Diagnostic {
     pub notes: Vec<Note>,
     /// How to fix it.
     pub help: Option<String>,
+    /// The edit that the help describes, if it is exactly one.
+    pub fix: Option<Fix>,
     /// If an error about a name in another definition is the cause of this diagnostic: that definition and the name.
     pub(crate) cause: Option<(Span, String)>,
 }
@@ -90,6 +101,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            fix: None,
             cause: None,
         }
     }
@@ -110,6 +122,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            fix: None,
             cause: None,
         }
     }
@@ -171,6 +184,20 @@ impl Diagnostic {
     pub(crate) fn with_cause(mut self, definition: Span, name: &str) -> Self {
         self.cause = Some((definition, name.to_string()));
         self
+    }
+
+    /// Suggests a known name in place of the unknown name at the primary span.
+    pub(crate) fn with_meant(self, name: &str) -> Self {
+        match self.span {
+            Some(span) => self.with_fix(format!("did you mean `{name}`?"), span, name),
+            None => self.with_help(format!("did you mean `{name}`?")),
+        }
+    }
+
+    /// Sets the help, and the edit that it describes.
+    pub(crate) fn with_fix(mut self, help: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
+        self.fix = Some(Fix { span, text: text.into() });
+        self.with_help(help)
     }
 
     /// Sets the help.

@@ -36,7 +36,7 @@ use grammar::{Pair, Rule, SkriptGrammar};
 pub(crate) use input_helpers::expand_input_helpers;
 use nesting::TooDeep;
 pub(crate) use repair::definitions;
-pub use splitter::block_names;
+pub use splitter::{block_kind, block_names};
 use token::scan;
 
 /// The maximum nesting for which the stack of any thread suffices.
@@ -54,6 +54,11 @@ pub(crate) fn on_stack<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -
 
 /// The maximum number of syntax errors of one file; the remaining text is not parsed.
 pub(crate) const MAX_ERRORS: usize = 100;
+
+/// Whether a text is a name, and not a reserved word.
+pub fn is_name(text: &str) -> bool {
+    SkriptGrammar::parse(Rule::ident, text).is_ok_and(|pairs| pairs.as_str() == text)
+}
 
 /// The words of a file, and the words that follow a point.
 pub(crate) fn words(text: &str) -> (Vec<&str>, Vec<&str>) {

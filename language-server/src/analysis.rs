@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Analysis of a model by the frontend: modules, diagnostics, and tensors with their shapes.
 
+use crate::names::Names;
 use crate::positions::Lines;
 use lsp_types::Range;
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
@@ -14,7 +15,7 @@ use skript_frontend::program::Program;
 use skript_frontend::source::{FileId, Span};
 use skript_frontend::source_files::load_program_and_library;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
@@ -28,8 +29,8 @@ pub(crate) struct Analysis {
     /// The files of the model with their times and sizes. `None` if a file may be missing, or be newer than the text that was
     /// read.
     files: Option<Vec<(PathBuf, Stamp)>>,
-    /// The composed tensors of the first graph with default attribute values.
-    tensors: Vec<Value>,
+    /// The composed tensors of the first graph with default attribute values, by name.
+    tensors: HashMap<String, Value>,
 }
 
 /// The time of the last change of a file, and its size; `None` for a missing file.
@@ -54,7 +55,7 @@ impl Analysis {
         // A file that was saved meanwhile may have been read before.
         let is_older = |(_, stamp): &(PathBuf, Stamp)| stamp.is_none_or(|(changed, _)| changed < begin);
         let files = (is_complete && files.iter().all(is_older)).then_some(files);
-        let mut tensors = Vec::new();
+        let mut tensors: Vec<Value> = Vec::new();
         if let Some(graph) = first_graph(&program).filter(|graph| has_all_defaults(graph)) {
             let mut model = None;
             if !sink.has_errors() || Soundness::new(&program, &sink).is_sound(&graph.name.name) {
@@ -80,6 +81,8 @@ impl Analysis {
         let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
         let mut diagnostics = sink.into_sorted();
         diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
+        // The first tensor of a name counts.
+        let tensors = tensors.into_iter().rev().filter_map(|t| Some((t.name.clone()?, t))).collect();
         Analysis { main: main.to_owned(), program, diagnostics, lines: RefCell::default(), files, tensors }
     }
 
@@ -101,6 +104,12 @@ impl Analysis {
         let mut modules = self.program.modules.iter();
         let (key, module) = modules.find(|(_, module)| module.file == file)?;
         Some((key, module))
+    }
+
+    /// The names of the module in a file.
+    pub(crate) fn names_of(&self, file: FileId) -> Option<Names<'_>> {
+        let (key, module) = self.program.modules.iter().find(|(_, module)| module.file == file)?;
+        Some(Names::new(self, key, module))
     }
 
     /// The source text of a module.
@@ -134,8 +143,7 @@ impl Analysis {
         if definition.kind != DefinitionKind::Graph || graph.name != definition.name {
             return None;
         }
-        let mut tensors = self.tensors.iter();
-        let tensor = &tensors.find(|v| v.name.as_deref() == Some(name))?.tensor;
+        let tensor = &self.tensors.get(name)?.tensor;
         let extents = tensor.shape.iter().map(|extent| match extent {
             Extent::Fixed(n) => n.to_string(),
             Extent::Dynamic { bound, .. } => format!("~|{bound}"),

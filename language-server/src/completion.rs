@@ -3,7 +3,8 @@
 
 use crate::analysis::Analysis;
 use crate::hover;
-use crate::names::{Entity, declared_in, definition_at, operator};
+use crate::names::{Entity, Names, declared_in, definition_at};
+use crate::signature_help;
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind};
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::eval::spelling::builtin;
@@ -30,22 +31,22 @@ enum Context<'t> {
 }
 
 /// The completions at an offset of a module's text.
-pub(crate) fn items(analysis: &Analysis, key: &str, module: &Module, offset: usize) -> Vec<CompletionItem> {
-    let text = analysis.text(module.file);
+pub(crate) fn items(names: &Names, offset: usize) -> Vec<CompletionItem> {
+    let (analysis, text) = (names.analysis, names.text());
     let before = text.get(..offset).unwrap_or(text);
     match Context::from_text(before) {
         Context::Block => plain(block_names(), CompletionItemKind::KEYWORD),
         Context::Import => plain(library::names(), CompletionItemKind::MODULE),
         Context::BuiltIn => plain(built_ins(), CompletionItemKind::FUNCTION),
-        Context::Member(path) => match analysis.program.resolve(key, path) {
-            Some((_, owner)) => operators(analysis, owner).collect(),
+        Context::Member(path) => match names.resolve(path) {
+            Some(owner) => operators(names, owner),
             None => Vec::new(),
         },
-        Context::Attribute(path, given) => match operator(analysis, key, module, path) {
+        Context::Attribute(path, given) => match names.operator(path) {
             Some(Entity::Operator { definition, .. }) => attributes(analysis, definition, given),
             _ => Vec::new(),
         },
-        Context::Anything => anything(analysis, module, offset),
+        Context::Anything => anything(names, offset),
     }
 }
 
@@ -110,23 +111,25 @@ fn built_ins() -> impl Iterator<Item = &'static str> {
 }
 
 /// Operators of a module except private operators (`_…`), with signature and comment.
-fn operators<'a>(analysis: &'a Analysis, owner: &'a Module) -> impl Iterator<Item = CompletionItem> + 'a {
+fn operators(names: &Names, owner: &Module) -> Vec<CompletionItem> {
     let shown = owner
         .definitions
         .iter()
         .filter(|d| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_'));
-    shown.map(move |definition| {
+    let items = shown.map(|definition| {
         let entity = Entity::Operator { module: owner, definition };
         CompletionItem {
             label: definition.name.name.clone(),
             kind: Some(CompletionItemKind::FUNCTION),
+            detail: Some(signature_help::detail(names, definition)),
             documentation: Some(Documentation::MarkupContent(MarkupContent {
                 kind: MarkupKind::Markdown,
-                value: hover::text(analysis, &entity),
+                value: hover::text(names.analysis, &entity),
             })),
             ..CompletionItem::default()
         }
-    })
+    });
+    items.collect()
 }
 
 /// The attributes of an operator that have no value yet.
@@ -145,7 +148,8 @@ fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<Co
 }
 
 /// The names of the enclosing definition, the operators and modules of the file, and the keywords of the language.
-fn anything(analysis: &Analysis, module: &Module, offset: usize) -> Vec<CompletionItem> {
+fn anything(names: &Names, offset: usize) -> Vec<CompletionItem> {
+    let (analysis, module) = (names.analysis, names.module);
     let mut items = Vec::new();
     // A definition that is being written may lack its closing brace.
     let before = |d: &&Definition| (d.span.start as usize) < offset;
@@ -161,7 +165,7 @@ fn anything(analysis: &Analysis, module: &Module, offset: usize) -> Vec<Completi
             });
         }
     }
-    items.extend(operators(analysis, module));
+    items.extend(operators(names, module));
     let imports = module.imports.iter().map(|i| i.path.text()).collect::<Vec<_>>();
     items.extend(plain(imports.iter().map(String::as_str), CompletionItemKind::MODULE));
     items.extend(plain(WORDS, CompletionItemKind::KEYWORD));

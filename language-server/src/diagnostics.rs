@@ -41,7 +41,7 @@ fn location(analysis: &Analysis, span: Span) -> Option<Location> {
 }
 
 /// Converts a diagnostic. A diagnostic in the library moves to the first location of its notes in a file of the user.
-fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_types::Diagnostic) {
+pub(crate) fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_types::Diagnostic) {
     let notes = diagnostic.notes.iter().filter_map(|note| note.span);
     let mut spans = diagnostic.span.into_iter().chain(notes);
     let start_of_main = || Some(Location::new(url_of(analysis.main())?, Range::default()));

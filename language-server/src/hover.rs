@@ -34,6 +34,11 @@ pub(crate) fn text(analysis: &Analysis, entity: &Entity) -> String {
             let names: Vec<&str> = names.filter(|n| !n.starts_with('_')).collect();
             format!("{}\n\n{}", fenced(&format!("module {}", module.name)), names.join(", "))
         }
+        Entity::Block(kind) => kind.description().to_owned(),
+        Entity::BuiltIn(function) => {
+            let name = function.mnemonic();
+            format!("{}\n\nA built-in function, of each element.", fenced(&format!("`{name}`(x)")))
+        }
     }
 }
 
@@ -66,7 +71,7 @@ fn fenced(text: &str) -> String {
 }
 
 /// The source text of a span with whitespace collapsed, up to a maximum length.
-fn one_line(analysis: &Analysis, span: Span) -> String {
+pub(crate) fn one_line(analysis: &Analysis, span: Span) -> String {
     const MAX_CHARACTERS: usize = 200;
     let text = analysis.program.sources.text(span);
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");

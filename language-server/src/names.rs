@@ -3,12 +3,17 @@
 
 use crate::analysis::Analysis;
 use skript_frontend::ast::{
-    AttributeAssignment, Component, ComponentValue, Declaration, Definition, Expr, ExprKind, Ident,
-    Invocation, Module, Path,
+    AttributeAssignment, BlockKind, Component, ComponentValue, Declaration, Definition, Expr, ExprKind,
+    Ident, IterationCount, Module, Path,
 };
+use skript_frontend::eval::spelling::builtin;
 use skript_frontend::source::Span;
-use skript_frontend::syntax::token::{TokenKind, path, scan};
-use std::collections::HashSet;
+use skript_frontend::syntax::block_kind;
+use skript_frontend::syntax::token::{Token, TokenKind, path, scan};
+use skript_semantics::ScalarOp;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A name that a definition declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,26 +33,253 @@ impl Declared {
     }
 }
 
-/// The entity at a position.
+/// The entity that a word stands for.
 pub(crate) enum Entity<'a> {
-    Declared { definition: &'a Definition, declared: Declared },
-    Operator { module: &'a Module, definition: &'a Definition },
-    Attribute { operator: &'a Definition, declared: Declared },
+    Declared {
+        definition: &'a Definition,
+        declared: Declared,
+    },
+    Operator {
+        module: &'a Module,
+        definition: &'a Definition,
+    },
+    Attribute {
+        operator: &'a Definition,
+        declared: Declared,
+    },
     Module(&'a Module),
+    /// `@name`.
+    Block(BlockKind),
+    /// A function in back-ticks.
+    BuiltIn(ScalarOp),
 }
 
-/// The dotted path that ends with the word at an offset, and the end of that word.
-pub(crate) fn words_at(text: &str, offset: usize) -> Option<(Vec<&str>, usize)> {
-    let tokens = scan(text);
-    let (before, _) = tokens.split_at(tokens.partition_point(|t| t.start < offset));
-    let (before, last) = match (tokens.get(before.len()), before) {
-        (_, [.., last]) if last.kind == TokenKind::Word && last.end >= offset => (before, last),
-        (Some(next), _) if next.kind == TokenKind::Word && next.start == offset => {
-            (tokens.get(..=before.len())?, next)
+impl Entity<'_> {
+    /// The span of the name in its declaration, which identifies the entity; the beginning of the file for a module.
+    pub(crate) fn declaration(&self) -> Option<Span> {
+        match self {
+            Entity::Declared { declared, .. } | Entity::Attribute { declared, .. } => Some(declared.span),
+            Entity::Operator { definition, .. } => Some(definition.name.span),
+            Entity::Module(module) => Some(Span::new(module.file, 0, 0)),
+            Entity::Block(_) | Entity::BuiltIn(_) => None,
         }
-        _ => return None,
-    };
-    Some((path(text, before)?.split('.').collect(), last.end))
+    }
+}
+
+/// The meaning of a word in an invocation, which is not a name of the definition around it.
+#[derive(Clone, Copy)]
+enum Role<'a> {
+    Operator,
+    Label,
+    /// The name in `name=value`, with the path of the operator.
+    Attribute(&'a Path),
+}
+
+/// The names of a definition.
+struct Scope<'a> {
+    declared: HashMap<String, Declared>,
+    /// By the offset of the word.
+    roles: HashMap<u32, Role<'a>>,
+}
+
+impl<'a> Scope<'a> {
+    fn new(definition: &'a Definition) -> Self {
+        let declared = declared_in(definition).into_iter().map(|d| (d.name.clone(), d)).collect();
+        let mut roles = HashMap::new();
+        let mut invoke = |operator: &'a Path, attributes: &'a [AttributeAssignment]| {
+            roles.extend(operator.parts.last().map(|name| (name.span.start, Role::Operator)));
+            roles.extend(attributes.iter().map(|a| (a.name.span.start, Role::Attribute(operator))));
+        };
+        let components = || definition.composes.iter().chain(&definition.updates);
+        let invocations = || components().flat_map(|component| component.value.invocations());
+        for invocation in invocations() {
+            invoke(&invocation.operator, &invocation.attributes);
+        }
+        for quantization in &definition.quantizations {
+            invoke(&quantization.operator, &quantization.attributes);
+        }
+        let blocks = components().flat_map(|component| component.value.nested()).filter_map(|v| match v {
+            ComponentValue::Block(block) => block.label.as_ref(),
+            _ => None,
+        });
+        let labels = invocations().filter_map(|invocation| invocation.label.as_ref()).chain(blocks);
+        roles.extend(labels.map(|label| (label.span.start, Role::Label)));
+        Scope { declared, roles }
+    }
+}
+
+/// The words of a module, and what they stand for.
+pub(crate) struct Names<'a> {
+    pub(crate) analysis: &'a Analysis,
+    key: &'a str,
+    pub(crate) module: &'a Module,
+    /// Without comments. The tokens between braces replace a string with braces.
+    pub(crate) tokens: Vec<Token<'a>>,
+    /// By the index of the definition, built on demand.
+    scopes: RefCell<HashMap<usize, Rc<Scope<'a>>>>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(analysis: &'a Analysis, key: &'a str, module: &'a Module) -> Self {
+        let mut tokens = Vec::new();
+        for token in scan(analysis.text(module.file)) {
+            if token.kind == TokenKind::String && token.text.contains('{') {
+                values(token, &mut tokens);
+            } else {
+                tokens.push(token);
+            }
+        }
+        Names { analysis, key, module, tokens, scopes: RefCell::default() }
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.analysis.text(self.module.file)
+    }
+
+    /// The span of the token at an index.
+    pub(crate) fn span(&self, at: usize) -> Span {
+        let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        let (start, end) = self.tokens.get(at).map_or((0, 0), |token| (token.start, token.end));
+        Span::new(self.module.file, offset(start), offset(end))
+    }
+
+    /// The index of the word that touches an offset.
+    pub(crate) fn word_at(&self, offset: usize) -> Option<usize> {
+        let after = self.tokens.partition_point(|t| t.start <= offset);
+        let is_word = |at: &usize| self.tokens.get(*at).is_some_and(|t| is_word(t) && t.end >= offset);
+        let under = after.checked_sub(1).filter(is_word);
+        // The word before a sign at the offset.
+        under.or_else(|| after.checked_sub(2).filter(is_word))
+    }
+
+    /// The entity of the word that touches an offset, and the index of the word.
+    pub(crate) fn entity_at(&self, offset: usize) -> Option<(usize, Entity<'a>)> {
+        let at = self.word_at(offset)?;
+        Some((at, self.entity(at)?))
+    }
+
+    /// The definition around a token.
+    pub(crate) fn definition_around(&self, token: &Token) -> Option<(usize, &'a Definition)> {
+        let definitions = &self.module.definitions;
+        let at = definitions.partition_point(|d| d.span.start as usize <= token.start).checked_sub(1)?;
+        Some((at, definitions.get(at).filter(|d| token.end <= d.span.end as usize)?))
+    }
+
+    fn scope(&self, index: usize, definition: &'a Definition) -> Rc<Scope<'a>> {
+        let mut scopes = self.scopes.borrow_mut();
+        Rc::clone(scopes.entry(index).or_insert_with(|| Rc::new(Scope::new(definition))))
+    }
+
+    /// The names that the definition at an index declares.
+    pub(crate) fn declares(&self, definition: &'a Definition, name: &str) -> bool {
+        let definitions = &self.module.definitions;
+        let index = definitions.partition_point(|d| d.span.start < definition.span.start);
+        self.scope(index, definition).declared.contains_key(name)
+    }
+
+    /// The entity of the word at an index of the tokens.
+    pub(crate) fn entity(&self, at: usize) -> Option<Entity<'a>> {
+        let token = self.tokens.get(at).filter(|token| is_word(token))?;
+        let before = at.checked_sub(1).and_then(|before| self.touching(at, before));
+        // A pack is expanded by two dots.
+        let is_qualifier =
+            self.touching(at, at + 1) == Some(".") && self.touching(at + 1, at + 2) != Some(".");
+        match before {
+            Some("@") => return block_kind(token.text).map(Entity::Block),
+            Some("`") => return builtin(token.text).map(Entity::BuiltIn),
+            _ => {}
+        }
+        let dotted = path(self.text(), self.tokens.get(..=at)?)?;
+        let is_member = dotted.len() > token.text.len();
+        let around = self.definition_around(token);
+        if let Some(import) = self.module.imports.iter().find(|i| holds(i.path.span, token.start)) {
+            return self.module_named(&import.path.text());
+        }
+        // A path before another dot names the module that contains the operator.
+        if is_member || is_qualifier {
+            let operator = self.operator(dotted).filter(|_| is_member);
+            if let Some(entity) = operator.or_else(|| self.module_named(dotted)) {
+                return Some(entity);
+            }
+        }
+        // The property of a tensor.
+        if is_member {
+            return None;
+        }
+        let (index, definition) = around?;
+        if definition.name.span.start as usize == token.start {
+            return Some(Entity::Operator { module: self.module, definition });
+        }
+        let scope = self.scope(index, definition);
+        match u32::try_from(token.start).ok().and_then(|start| scope.roles.get(&start)) {
+            Some(Role::Label) => return None,
+            Some(Role::Operator) => return self.operator(token.text),
+            Some(Role::Attribute(operator)) => return self.attribute(&operator.text(), token.text),
+            None => {}
+        }
+        let declared = scope.declared.get(token.text).cloned();
+        match declared {
+            Some(declared) => Some(Entity::Declared { definition, declared }),
+            None => self.operator(token.text),
+        }
+    }
+
+    /// The text of a token, if it touches the token at `at`.
+    fn touching(&self, at: usize, other: usize) -> Option<&'a str> {
+        let (token, other) = (self.tokens.get(at)?, self.tokens.get(other)?);
+        (token.end == other.start || other.end == token.start).then_some(other.text)
+    }
+
+    fn module_named(&self, path: &str) -> Option<Entity<'a>> {
+        Some(Entity::Module(self.analysis.program.resolve(self.key, path)?.1))
+    }
+
+    fn attribute(&self, operator: &str, name: &str) -> Option<Entity<'a>> {
+        let Entity::Operator { definition, .. } = self.operator(operator)? else { return None };
+        let declared = declarations("attribute", &definition.attributes).find(|d| d.name == name);
+        declared.map(|declared| Entity::Attribute { operator: definition, declared })
+    }
+
+    /// The operator that a dotted path names.
+    pub(crate) fn operator(&self, path: &str) -> Option<Entity<'a>> {
+        let program = &self.analysis.program;
+        let (key, name) = match path.rsplit_once('.') {
+            Some((prefix, name)) => (program.resolve(self.key, prefix)?.0, name),
+            None => (self.key, path),
+        };
+        let (key, definition) = program.definition(key, name)?;
+        Some(Entity::Operator { module: program.modules.get(key)?, definition })
+    }
+
+    /// The module that a dotted path names.
+    pub(crate) fn resolve(&self, path: &str) -> Option<&'a Module> {
+        Some(self.analysis.program.resolve(self.key, path)?.1)
+    }
+}
+
+/// Whether a token is a word that begins with a letter: numbers are words, too.
+fn is_word(token: &Token) -> bool {
+    token.kind == TokenKind::Word && !token.text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Adds the tokens between the braces of a string.
+fn values<'t>(string: Token<'t>, tokens: &mut Vec<Token<'t>>) {
+    let mut at = 0;
+    while let Some(open) = string.text.get(at..).and_then(|rest| rest.find('{')).map(|found| at + found)
+        && let Some(value) = string.text.get(open + 1..)
+    {
+        let length = value.find('}').unwrap_or(value.len());
+        let inner = scan(value.split_at(length).0);
+        let from = string.start + open + 1;
+        let moved = |t: Token<'t>| Token {
+            start: from + t.start,
+            end: from + t.end,
+            depth: string.depth + t.depth,
+            ..t
+        };
+        tokens.extend(inner.into_iter().map(moved));
+        at = open + 1 + length;
+    }
 }
 
 fn holds(span: Span, offset: usize) -> bool {
@@ -57,65 +289,6 @@ fn holds(span: Span, offset: usize) -> bool {
 /// The definition that contains an offset.
 pub(crate) fn definition_at(module: &Module, offset: usize) -> Option<&Definition> {
     module.definitions.iter().find(|d| holds(d.span, offset))
-}
-
-impl<'a> Entity<'a> {
-    /// The entity at an offset of a module's text.
-    pub(crate) fn at_offset(
-        analysis: &'a Analysis,
-        key: &str,
-        module: &'a Module,
-        offset: usize,
-    ) -> Option<Self> {
-        let text = analysis.text(module.file);
-        let (words, end) = words_at(text, offset)?;
-        let name = *words.last()?;
-        let rest = text.split_at(end).1;
-        let module_named = |path: &str| Some(Entity::Module(analysis.program.resolve(key, path)?.1));
-        if let Some(import) = module.imports.iter().find(|i| holds(i.span, offset)) {
-            return module_named(&import.path.text());
-        }
-        let path = words.join(".");
-        // A path before another dot refers to the module that contains the operator.
-        if words.len() > 1 || rest.starts_with('.') && !rest.starts_with("..") {
-            let operator = operator(analysis, key, module, &path).filter(|_| words.len() > 1);
-            if let Some(entity) = operator.or_else(|| module_named(&path)) {
-                return Some(entity);
-            }
-        }
-        let definition = definition_at(module, offset)?;
-        if holds(definition.name.span, offset) {
-            return Some(Entity::Operator { module, definition });
-        }
-        if let Some((path, _)) = assignment_at(definition, offset)
-            && let Some(Entity::Operator { definition, .. }) = operator(analysis, key, module, &path.text())
-        {
-            let declared = declarations("attribute", &definition.attributes).find(|d| d.name == name);
-            return declared.map(|declared| Entity::Attribute { operator: definition, declared });
-        }
-        let of_operator = || operator(analysis, key, module, name);
-        let invoked = matches!(rest.trim_start().chars().next(), Some('(' | '{' | '<'));
-        if invoked && let Some(entity) = of_operator() {
-            return Some(entity);
-        }
-        let declared = declared_in(definition).into_iter().find(|d| d.name == name);
-        declared.map_or_else(of_operator, |declared| Some(Entity::Declared { definition, declared }))
-    }
-}
-
-/// The operator that a dotted path names in a module.
-pub(crate) fn operator<'a>(
-    analysis: &'a Analysis,
-    key: &str,
-    module: &'a Module,
-    path: &str,
-) -> Option<Entity<'a>> {
-    let (module, name) = match path.rsplit_once('.') {
-        Some((prefix, name)) => (analysis.program.resolve(key, prefix)?.1, name),
-        None => (module, path),
-    };
-    let definition = module.definitions.iter().find(|d| d.name.name == name)?;
-    Some(Entity::Operator { module, definition })
 }
 
 /// The distinct names that a definition declares, in textual order.
@@ -143,6 +316,10 @@ pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
             lowering.locals.iter().map(|(n, value)| Declared::new("local", n, n.span.to(value.span))),
         );
         declared.extend(lowering.bounds.iter().map(|b| Declared::new("index", &b.name, b.span)));
+        declared.extend(lowering.unroll.iter().filter_map(counter));
+    }
+    for constant in definition.constants.iter().chain(&definition.variables) {
+        declared.extend(constant.bounds.iter().map(|b| Declared::new("index", &b.name, b.span)));
     }
     for declaration in definition.inputs.iter().chain(&definition.attributes) {
         symbols(declaration, &mut declared);
@@ -175,6 +352,11 @@ fn declarations(role: &'static str, list: &[Declaration]) -> impl Iterator<Item 
     list.iter().map(move |d| Declared::new(role, &d.name, d.span))
 }
 
+/// The name of an iteration's number.
+fn counter(count: &IterationCount) -> Option<Declared> {
+    count.index.as_ref().map(|index| Declared::new("index", index, count.span))
+}
+
 fn of_component(component: &Component, declared: &mut Vec<Declared>) {
     declared.extend(component.names().map(|n| Declared::new("tensor", n, component.span)));
     for value in component.value.nested() {
@@ -187,45 +369,62 @@ fn of_component(component: &Component, declared: &mut Vec<Declared>) {
                 declared
                     .extend(looping.carried.iter().map(|c| Declared::new("carried tensor", &c.name, c.span)));
                 declared.extend(looping.scans.iter().map(|s| Declared::new("scanned item", &s.item, s.span)));
+                declared.extend(looping.count.iter().filter_map(counter));
             }
             _ => {}
         }
     }
 }
 
-/// The attribute whose value is at an offset, with the path of its operator.
-fn assignment_at(definition: &Definition, offset: usize) -> Option<(&Path, &AttributeAssignment)> {
-    let invocations = invocations(definition);
-    let of_invocations = invocations.iter().map(|i| (&i.operator, &i.attributes));
-    let of_quantizations = definition.quantizations.iter().map(|q| (&q.operator, &q.attributes));
-    let mut all = of_invocations
-        .chain(of_quantizations)
-        .flat_map(|(operator, attributes)| attributes.iter().map(move |a| (operator, a)));
-    all.find(|(_, attribute)| holds(attribute.name.span, offset))
-}
-
-/// All invocations of a definition.
-fn invocations(definition: &Definition) -> Vec<&Invocation> {
-    let components = definition.composes.iter().chain(&definition.updates);
-    components.flat_map(|component| component.value.invocations()).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::testing::analysed;
+
+    /// The entities of all words: `word:line` of the declaration, `word:block`, `word:function`, `word:module`.
+    fn entities(text: &str) -> Vec<String> {
+        let analysis = analysed(text);
+        let names = analysis.names();
+        let described = (0..names.tokens.len()).filter_map(|at| {
+            let entity = names.entity(at)?;
+            let what = match entity.declaration() {
+                None => "function".to_owned(),
+                Some(span) if span.end == 0 => "module".to_owned(),
+                Some(span) => text[..span.start as usize].matches('\n').count().to_string(),
+            };
+            Some(format!("{}:{what}", names.tokens[at].text))
+        });
+        described.collect()
+    }
 
     #[test]
-    fn words_extend_back_over_single_dots() {
-        let text = "y = nn.conv{stride=2}(x.., a)";
-        let at = |needle: &str| text.find(needle).unwrap();
-        let words = |offset| words_at(text, offset).map(|(words, _)| words);
-        assert_eq!(words(at("conv")), Some(vec!["nn", "conv"]));
-        assert_eq!(words(at("nn")), Some(vec!["nn"]));
-        assert_eq!(words(at("x..")), Some(vec!["x"]));
-        assert_eq!(words(at("x..") + 1), Some(vec!["x"]));
-        assert_eq!(words(at(" = ") + 1), None);
-        assert!(words_at("", 0).is_none());
-        assert_eq!(words_at("..a", 3).unwrap().0, ["a"]);
-        assert_eq!(words_at(".a", 2).unwrap().0, ["a"]);
+    fn words_stand_for_what_the_language_says() {
+        let text = "operator f {
+    @attrib { stride: int; shape: int; }
+    @input { x: real[n]; }
+    @output { y: real[n]; }
+    @assert { stride > 0: 'stride {stride} of {x.shape}'; }
+    @lower { y[i,] = x[i,] * `exp`(real(stride)), i < n; }
+}
+graph G {
+    @input { x: real[2]; }
+    @output { y: real[2]; }
+    @compose { stride = f{stride=1, shape=2}(x); y = f: f{stride=1, shape=2}(stride); }
+}
+";
+        let found = entities(text);
+        let of_line =
+            |needle: &str| found.iter().filter(|e| e.starts_with(needle)).cloned().collect::<Vec<_>>();
+        // The last line: a tensor, an attribute, an attribute, the tensor.
+        assert_eq!(
+            of_line("stride:").join(" "),
+            "stride:1 stride:1 stride:1 stride:1 stride:10 stride:1 stride:1 stride:10"
+        );
+        // A property is not the attribute of this name.
+        assert_eq!(of_line("shape:").join(" "), "shape:1 shape:1 shape:1");
+        // A label is not the operator of this name.
+        assert_eq!(of_line("f:").join(" "), "f:0 f:0 f:0");
+        assert_eq!(of_line("exp:").join(" "), "exp:function");
+        assert_eq!(of_line("n:").len(), 3);
+        assert_eq!(of_line("x:").join(" "), "x:2 x:2 x:2 x:8 x:8");
     }
 }

@@ -3,8 +3,9 @@
 
 use crate::analysis::Analysis;
 use crate::names::declared_in;
-use lsp_types::{DocumentSymbol, Range, SymbolKind};
-use skript_frontend::ast::{DefinitionKind, Module};
+use crate::workspace::url_of;
+use lsp_types::{DocumentSymbol, Location, Range, SymbolInformation, SymbolKind};
+use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::source::Span;
 
 pub(crate) fn symbols(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
@@ -22,15 +23,41 @@ pub(crate) fn symbols(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbo
             let locations = (location(declared.whole), location(declared.span));
             symbol(declared.name, declared.role, kind, locations, None)
         });
-        let (kind, detail) = match definition.kind {
-            DefinitionKind::Operator => (SymbolKind::FUNCTION, "operator"),
-            DefinitionKind::Graph => (SymbolKind::CLASS, "graph"),
-        };
+        let (kind, detail) = kind(definition);
         let locations = (location(definition.span), location(definition.name.span));
         let children = Some(children.collect());
         symbol(definition.name.name.clone(), detail, kind, locations, children)
     });
     definitions.collect()
+}
+
+/// The definitions of the model's files whose names contain a text, in any case.
+#[allow(deprecated, reason = "the field is part of the type")]
+pub(crate) fn definitions(analysis: &Analysis, query: &str) -> Vec<SymbolInformation> {
+    let query = query.to_lowercase();
+    let modules = analysis.program.modules.values().filter(|module| !module.file.is_library());
+    let all = modules.flat_map(|module| module.definitions.iter().map(move |d| (module, d)));
+    let found = all.filter(|(_, definition)| definition.name.name.to_lowercase().contains(&query));
+    let symbols = found.filter_map(|(module, definition)| {
+        let (path, _) = analysis.location(definition.span)?;
+        Some(SymbolInformation {
+            name: definition.name.name.clone(),
+            kind: kind(definition).0,
+            tags: None,
+            deprecated: None,
+            location: Location::new(url_of(path)?, analysis.range(definition.name.span)),
+            container_name: Some(module.name.clone()),
+        })
+    });
+    symbols.collect()
+}
+
+/// The kind of a definition, for symbols.
+pub(crate) fn kind(definition: &Definition) -> (SymbolKind, &'static str) {
+    match definition.kind {
+        DefinitionKind::Operator => (SymbolKind::FUNCTION, "operator"),
+        DefinitionKind::Graph => (SymbolKind::CLASS, "graph"),
+    }
 }
 
 #[allow(deprecated, reason = "the field is part of the type")]

@@ -2,9 +2,10 @@
 //! The open texts, and the analysis of the model that contains a file.
 
 use crate::analysis::Analysis;
-use lsp_types::Url;
+use crate::positions;
+use lsp_types::{Range, Url};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -18,19 +19,39 @@ pub(crate) struct Workspace {
     known: RefCell<Analyses>,
 }
 
-/// The path of a `file:` URI; other URIs are not supported.
+/// The path of a `file:` URI. A text without a file, such as `untitled:Untitled-1`, has its URI as its path.
 pub(crate) fn path_of(url: &Url) -> Option<PathBuf> {
-    if url.scheme() == "file" { url.to_file_path().ok() } else { None }
+    if url.scheme() == "file" { url.to_file_path().ok() } else { Some(PathBuf::from(url.as_str())) }
 }
 
 pub(crate) fn url_of(path: &Path) -> Option<Url> {
-    Url::from_file_path(std::path::absolute(path).ok()?).ok()
+    if is_file(path) { Url::from_file_path(path).ok() } else { Url::parse(path.to_str()?).ok() }
+}
+
+/// Whether the path is that of a file, and not a URI.
+fn is_file(path: &Path) -> bool {
+    path.is_absolute()
 }
 
 impl Workspace {
     pub(crate) fn set(&mut self, path: PathBuf, text: String) {
         self.forget();
         self.open.insert(path, text);
+    }
+
+    /// Replaces a part of an open text, or all of it without a range.
+    pub(crate) fn edit(&mut self, path: &Path, range: Option<Range>, text: String) {
+        self.forget();
+        match (self.open.get_mut(path), range) {
+            (Some(whole), Some(range)) => {
+                let start = positions::offset(whole, range.start);
+                let end = positions::offset(whole, range.end).max(start);
+                whole.replace_range(start..end, &text);
+            }
+            (Some(whole), None) => *whole = text,
+            // The text before the change is unknown.
+            (None, _) => {}
+        }
     }
 
     pub(crate) fn close(&mut self, path: &Path) {
@@ -45,6 +66,13 @@ impl Workspace {
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.open.keys().map(PathBuf::as_path)
+    }
+
+    /// The analyses of the models of all open files.
+    pub(crate) fn analyses(&self) -> Vec<Rc<Analysis>> {
+        let mut mains = BTreeSet::new();
+        let all = self.paths().map(|path| self.analyse(path));
+        all.filter(|analysis| mains.insert(analysis.main().to_path_buf())).collect()
     }
 
     /// Analyses the model that contains the file: the model of the nearest `main.sknd` in the folders above that imports the
@@ -62,7 +90,7 @@ impl Workspace {
                 analysis
             }
         };
-        for folder in path.ancestors().skip(1) {
+        for folder in path.ancestors().skip(1).filter(|_| is_file(path)) {
             let main = folder.join("main.sknd");
             if main != path && (self.open.contains_key(&main) || main.is_file()) {
                 let analysis = analysis(&main);

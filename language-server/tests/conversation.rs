@@ -3,148 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use lsp_server::{Message, Notification, Request, RequestId, Response};
+mod editor;
+
+use editor::{Editor, MODEL, MODULE, url};
 use serde_json::{Value, json};
-use std::io::{BufReader, Write as _};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-struct Editor {
-    server: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    next: i32,
-    /// Notifications that arrived before an awaited response.
-    notes: Vec<Notification>,
-}
-
-impl Editor {
-    fn start(cache: &Path) -> Editor {
-        let mut server = Command::new(env!("CARGO_BIN_EXE_skript-language-server"))
-            .env("XDG_CACHE_HOME", cache)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
-        let output = BufReader::new(output);
-        let mut editor = Editor { server, input, output, next: 0, notes: Vec::new() };
-        let answer = editor.ask("initialize", json!({"capabilities": {}}));
-        assert_eq!(answer["capabilities"]["hoverProvider"], true);
-        editor.notify("initialized", json!({}));
-        editor
-    }
-
-    fn notify(&mut self, method: &str, params: Value) {
-        let message = Message::Notification(Notification::new(method.to_owned(), params));
-        message.write(&mut self.input).unwrap();
-    }
-
-    fn answer(&mut self, method: &str, params: Value) -> Response {
-        self.next += 1;
-        let id = RequestId::from(self.next);
-        let request = Request::new(id.clone(), method.to_owned(), params);
-        Message::Request(request).write(&mut self.input).unwrap();
-        loop {
-            match Message::read(&mut self.output).unwrap().expect("the server lives") {
-                Message::Response(response) if response.id == id => return response,
-                Message::Notification(note) => self.notes.push(note),
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let response = self.answer(method, params);
-        assert!(response.error.is_none(), "{response:?}");
-        response.result.unwrap_or(Value::Null)
-    }
-
-    fn open(&mut self, path: &Path, text: &str) {
-        let document = json!({"uri": url(path), "languageId": "sknd", "version": 1, "text": text});
-        self.notify("textDocument/didOpen", json!({"textDocument": document}));
-    }
-
-    fn change(&mut self, path: &Path, text: &str) {
-        self.notify(
-            "textDocument/didChange",
-            json!({"textDocument": {"uri": url(path), "version": 2}, "contentChanges": [{"text": text}]}),
-        );
-    }
-
-    /// The response to a request at the first occurrence of `needle` in `text`.
-    fn ask_at(&mut self, method: &str, path: &Path, text: &str, needle: &str) -> Value {
-        let offset = text.find(needle).unwrap();
-        let before = &text[..offset];
-        let line = before.matches('\n').count();
-        let character = before.len() - before.rfind('\n').map_or(0, |n| n + 1);
-        let location = json!({
-            "textDocument": {"uri": url(path)},
-            "position": {"line": line, "character": character},
-        });
-        self.ask(method, location)
-    }
-
-    /// The last diagnostics of a file: `line:column code message` each.
-    fn diagnostics(&mut self, path: &Path) -> Vec<String> {
-        // The response to a later request arrives after the published diagnostics.
-        let symbols = json!({"textDocument": {"uri": url(path)}});
-        self.ask("textDocument/documentSymbol", symbols);
-        let uri = url(path);
-        let published = self.notes.iter().rev().find(|n| n.params["uri"] == uri.as_str());
-        let list = published.map(|n| n.params["diagnostics"].as_array().unwrap().clone());
-        let line = |d: &Value| {
-            let start = &d["range"]["start"];
-            let message = d["message"].as_str().unwrap().lines().next().unwrap();
-            format!("{}:{} {} {message}", start["line"], start["character"], d["code"].as_str().unwrap())
-        };
-        list.iter().flatten().map(line).collect()
-    }
-
-    fn quit(mut self) {
-        self.ask("shutdown", Value::Null);
-        self.notify("exit", Value::Null);
-        assert!(self.server.wait().unwrap().success());
-    }
-}
-
-fn url(path: &Path) -> String {
-    format!("file://{}", path.display())
-}
-
-const MODEL: &str = "import nn;
-import mine;
-
-graph G {
-    @input {
-        x: real[1, 3, 8, 8];
-    }
-    @variable {
-        w: real[4, 3, 3, 3];
-    }
-    @output {
-        y: real[1, 4, 8, 8];
-    }
-    @compose {
-        c = nn.conv{padding=[1, 1, 1, 1]}(x, w);
-        y = mine.twice(c);
-    }
-}
-";
-
-const MODULE: &str = "# Twice of everything.
-operator twice {
-    @input {
-        x: real[s..];
-    }
-    @output {
-        y: real[s..];
-    }
-    @lower {
-        y[i..] = 2.0 * x[i..], i < s;
-    }
-}
-";
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 #[test]
 fn requests_are_answered() {
@@ -179,7 +43,7 @@ fn requests_are_answered() {
     let symbols = editor.ask("textDocument/documentSymbol", json!({"textDocument": {"uri": url(&main)}}));
     assert_eq!(symbols[0]["name"], "G");
     assert_eq!(symbols[0]["children"][1]["name"], "w");
-    let response = editor.answer("textDocument/rename", json!({}));
+    let response = editor.answer("textDocument/moniker", json!({}));
     assert_eq!(response.error.unwrap().code, -32601);
     editor.quit();
 }

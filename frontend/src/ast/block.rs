@@ -34,6 +34,32 @@ pub enum BlockKind {
     Quantize,
 }
 
+impl BlockKind {
+    /// What a block of this kind contains, in one sentence.
+    pub fn description(self) -> &'static str {
+        match self {
+            BlockKind::Dtype => "Type parameters, with their bounds and defaults: `T: num = real;`.",
+            BlockKind::Attrib => "Attributes: values that an invocation sets in braces, `stride: int = 1;`.",
+            BlockKind::Input => "Input tensors with their shapes: `x: real[batch, channels];`.",
+            BlockKind::Using => "Names for values that are computed at compile time: `half = n / 2;`.",
+            BlockKind::Constant => {
+                "Tensors whose values the document states: `w: real[3] = [1.0, 2.0, 1.0];`."
+            }
+            BlockKind::Variable => {
+                "Tensors whose values come with the model, such as weights: `w: real[8, 3];`."
+            }
+            BlockKind::Output => "Output tensors with their shapes: `y: real[batch, channels];`.",
+            BlockKind::Assert => "Conditions on attributes and shapes, with a message: `n > 0: 'n is {n}';`.",
+            BlockKind::Lower => {
+                "Formulas of the elements of outputs: `y[i,] += x[i,j] * w[j,], i < n, j < k;`."
+            }
+            BlockKind::Compose => "Invocations of other operators: `y = nn.relu(x);`.",
+            BlockKind::Update => "New values of variables after each call: `state = next;`.",
+            BlockKind::Quantize => "Quantizations of tensors: `x: quant.linear{scale=0.1};`.",
+        }
+    }
+}
+
 /// The beginning of a block, with the span of `@name`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BlockHead {

@@ -264,7 +264,7 @@ impl Checker<'_> {
         )
         .with_label(ty.to_string());
         if ty.base == Base::Real {
-            diagnostic = diagnostic.with_help(format!("convert it with `int({})`", self.text(index.span)));
+            diagnostic = self.converted(diagnostic, "int", index.span);
         }
         self.sink.report(diagnostic);
     }

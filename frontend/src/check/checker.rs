@@ -100,6 +100,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The place of a new import of this module.
+    pub(super) fn first_line(&self) -> Span {
+        let module = self.env.program.modules.get(self.module);
+        let import = module.and_then(|module| module.imports.first());
+        let start = import.map_or(0, |import| import.span.start);
+        Span::new(self.definition.span.file, start, start)
+    }
+
     /// The source text of a span, on one line.
     pub(super) fn text(&self, span: Span) -> String {
         let text = self.env.program.sources.text(span);
@@ -170,7 +178,7 @@ impl<'a> Checker<'a> {
             let generics: Vec<String> = self.generics.iter().map(|(g, _)| g.name.clone()).collect();
             let all = ["int", "real", "bool", "str"].into_iter().chain(generics.iter().map(String::as_str));
             match foreign_type(&name.name).or_else(|| closest(&name.name, all)) {
-                Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+                Some(near) => diagnostic.with_meant(near),
                 None => diagnostic
                     .with_help("the types are int, real, bool, str and the names of the operator's `@dtype`"),
             }

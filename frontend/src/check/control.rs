@@ -349,7 +349,8 @@ fn loop_results(checker: &mut Checker, l: &Loop, carried: &[Type], body: Results
                 diagnostic = diagnostic.with_label_at(c.span, format!("starts as {variable}"));
                 if matches!(c.init.kind, ExprKind::Int(_)) && ty.base == Base::Real {
                     let text = checker.text(c.init.span);
-                    diagnostic = diagnostic.with_help(format!("start it as a real: `{text}.0`"));
+                    let help = format!("start it as a real: `{text}.0`");
+                    diagnostic = diagnostic.with_fix(help, c.init.span, format!("{text}.0"));
                 }
             }
             checker.sink.report(diagnostic);

@@ -167,7 +167,7 @@ impl Checker<'_> {
         )
         .with_label(ty.to_string());
         if ty.base == Base::Real {
-            diagnostic = diagnostic.with_help(format!("convert it with `int({})`", self.text(expr.span)));
+            diagnostic = self.converted(diagnostic, "int", expr.span);
         }
         self.sink.report(diagnostic);
         true

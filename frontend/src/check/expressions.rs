@@ -212,7 +212,7 @@ impl Checker<'_> {
                 name.name
             ));
         } else if let Some(near) = self.sink.closest(&name.name, || self.scope.names().collect()) {
-            diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
+            diagnostic = diagnostic.with_meant(near);
         } else if self.in_subscript {
             diagnostic = diagnostic.with_help(format!(
                 "if it is an index, write its bound after the formula: `{} < n`",

@@ -247,7 +247,7 @@ fn report_target(checker: &mut Checker, target: &AccessTarget) {
         }
     };
     diagnostic = match closest(&name.name, outputs.iter().copied()) {
-        Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.with_meant(near),
         None if outputs.is_empty() => diagnostic.with_help("declare it in `@output`"),
         None if checker.khronos && checker.definition.local_tensors().contains(name.name.as_str()) => {
             let help = "local tensors require the edition draft6";
@@ -299,11 +299,11 @@ fn check_value(checker: &mut Checker, lowering: &Lowering, target: &Type, value:
         .with_label_at(lowering.target.span, target.base.to_string());
         if target.base != Base::Str && value.base != Base::Str {
             let literal = matches!(lowering.value.kind, ExprKind::Int(_));
-            diagnostic = diagnostic.with_help(if literal && target.base == Base::Real {
-                format!("write `{text}.0`")
+            diagnostic = if literal && target.base == Base::Real {
+                diagnostic.with_fix(format!("write `{text}.0`"), lowering.value.span, format!("{text}.0"))
             } else {
-                format!("convert it with `{}({text})`", target.base)
-            });
+                checker.converted(diagnostic, &target.base.to_string(), lowering.value.span)
+            };
         }
         checker.sink.report(diagnostic);
         return;

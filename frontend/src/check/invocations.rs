@@ -325,7 +325,7 @@ fn report_loose_pack<'a>(
     checker.sink.report(
         Diagnostic::error(&codes::ARGUMENT_TYPE, span, message)
             .with_label_at(last.span, format!("declared as {}", last.ty))
-            .with_help(format!("write `[{text}]`")),
+            .with_fix(format!("write `[{text}]`"), span, format!("[{text}]")),
     );
     true
 }
@@ -367,7 +367,11 @@ fn compare_argument<'a>(
     } else if ty.is_single() && input.ty.is_packed() {
         complaint(format!("{whose} is a pack, but this is a single tensor"))
             .with_label(ty.to_string())
-            .with_help(format!("write `[{}]` for a pack of one", checker.text(span)))
+            .with_fix(
+                format!("write `[{0}]` for a pack of one", checker.text(span)),
+                span,
+                format!("[{}]", checker.text(span)),
+            )
     } else if ty.optional == Optional::Null && input.ty.optional == Optional::No && !input.has_default {
         let text = checker.text(span);
         complaint(format!("`{text}` is null here, but {whose} is required"))
@@ -404,20 +408,17 @@ fn compare_attributes<'a>(
         }
         let Some(parameter) = signature.attributes.iter().find(|p| p.name == *key) else {
             let names: Vec<&str> = signature.attributes.iter().map(|p| p.name.as_str()).collect();
-            let help = match closest(key, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if signature.inputs.iter().any(|p| p.name == *key) => {
-                    format!("`{key}` is an input: pass it in the parentheses")
-                }
-                None if names.is_empty() => format!("`{name}` has no attributes"),
-                None => format!("its attributes are {}", names.join(", ")),
-            };
             let message = format!("`{name}` has no attribute `{key}`");
-            checker.sink.report(
-                Diagnostic::error(&codes::UNKNOWN_ATTRIBUTE, attribute.name.span, message)
-                    .with_cause(signature.definition.span, key)
-                    .with_help(help),
-            );
+            let unknown = Diagnostic::error(&codes::UNKNOWN_ATTRIBUTE, attribute.name.span, message)
+                .with_cause(signature.definition.span, key);
+            checker.sink.report(match closest(key, names.iter().copied()) {
+                Some(near) => unknown.with_meant(near),
+                None if signature.inputs.iter().any(|p| p.name == *key) => {
+                    unknown.with_help(format!("`{key}` is an input: pass it in the parentheses"))
+                }
+                None if names.is_empty() => unknown.with_help(format!("`{name}` has no attributes")),
+                None => unknown.with_help(format!("its attributes are {}", names.join(", "))),
+            });
             continue;
         };
         let wanted = resolve(&parameter.ty.base, signature, bindings);

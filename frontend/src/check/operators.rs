@@ -6,6 +6,7 @@ use crate::check::checker::Checker;
 use crate::check::signatures::{Found, base_named};
 use crate::check::types::{Base, Bound, Optional, Tensor, Type};
 use crate::diagnostics::{Diagnostic, closest, codes};
+use crate::source::Span;
 use crate::syntax::invocation_advice;
 
 /// real → real.
@@ -231,6 +232,12 @@ impl Checker<'_> {
         ty.with_base(base)
     }
 
+    /// Suggests a conversion of the expression at `span`.
+    pub(super) fn converted(&self, diagnostic: Diagnostic, target: &str, span: Span) -> Diagnostic {
+        let conversion = format!("{target}({})", self.text(span));
+        diagnostic.with_fix(format!("convert it with `{conversion}`"), span, conversion)
+    }
+
     /// The suggestion for `name(x)` with an unknown name.
     fn call_advice(&self, name: &str) -> String {
         let generics = self.generics.iter().map(|(g, _)| g.name.as_str());
@@ -268,8 +275,7 @@ impl Checker<'_> {
             .with_label(ty.to_string());
             match &ty.base {
                 Base::Int => {
-                    diagnostic =
-                        diagnostic.with_help(format!("convert it with `real({})`", self.text(argument.span)));
+                    diagnostic = self.converted(diagnostic, "real", argument.span);
                 }
                 Base::Generic(g) if g.bound != Bound::Any => {
                     diagnostic = diagnostic.with_help(format!(

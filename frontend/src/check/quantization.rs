@@ -26,7 +26,7 @@ pub(super) fn check_quantizations(checker: &mut Checker) {
                 format!("`{}` has no tensor `{}`", definition.name.name, name.name),
             );
             if let Some(near) = closest(&name.name, tensors.iter().copied()) {
-                diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
+                diagnostic = diagnostic.with_meant(near);
             }
             checker.sink.report(diagnostic);
         }

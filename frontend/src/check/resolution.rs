@@ -28,20 +28,24 @@ pub(super) fn find_operator<'a>(checker: &mut Checker<'a>, path: &Path) -> Optio
             }
             let exists = env.program.modules.contains_key(&module);
             let mut whole = imported.iter().filter_map(|i| i.strip_suffix(&module));
-            let help = if let Some(folder) = whole.find(|folder| folder.ends_with('.')) {
-                format!("modules are named in full: `{folder}{}`", path.text())
-            } else {
-                match near {
-                    Some(near) if !exists => format!("did you mean `{near}`?"),
-                    _ => format!("write `import {module};` at the beginning of the file"),
-                }
-            };
             let first = path.parts.first().map_or(path.span, |p| p.span);
             let span = qualifier.last().map_or(first, |l| first.to(l.span));
             let message = format!("the module `{module}` is not imported here");
-            checker
-                .sink
-                .report(Diagnostic::error(&codes::MODULE_NOT_IMPORTED, span, message).with_help(help));
+            let diagnostic = Diagnostic::error(&codes::MODULE_NOT_IMPORTED, span, message);
+            let diagnostic = if let Some(folder) = whole.find(|folder| folder.ends_with('.')) {
+                let full = format!("{folder}{}", path.text());
+                diagnostic.with_fix(format!("modules are named in full: `{full}`"), path.span, full)
+            } else {
+                match near {
+                    Some(near) if !exists => diagnostic.with_meant(near),
+                    _ => {
+                        let import = format!("import {module};");
+                        let help = format!("write `{import}` at the beginning of the file");
+                        diagnostic.with_fix(help, checker.first_line(), import + "\n")
+                    }
+                }
+            };
+            checker.sink.report(diagnostic);
             None
         }
         Found::NoOperator(names) => {
@@ -62,13 +66,13 @@ pub(super) fn find_operator<'a>(checker: &mut Checker<'a>, path: &Path) -> Optio
                 )
             };
             if let Some(near) = checker.sink.closest(&operator.name, || names) {
-                diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
+                diagnostic = diagnostic.with_meant(near);
             } else {
                 let homes: Vec<String> = env
                     .imported_names(checker.module)
                     .into_iter()
                     .filter(|m| env.has_operator(checker.module, m, &operator.name))
-                    .map(|m| format!("`{m}.{}`", operator.name))
+                    .map(|m| format!("{m}.{}", operator.name))
                     .collect();
                 let elsewhere = || crate::library::homes(&operator.name);
                 if let (true, Some(home)) = (homes.is_empty(), elsewhere().next()) {
@@ -76,7 +80,11 @@ pub(super) fn find_operator<'a>(checker: &mut Checker<'a>, path: &Path) -> Optio
                         "the library has `{home}.{}`: write `import {home};` at the beginning of the file",
                         operator.name
                     ));
+                } else if let [home] = homes.as_slice() {
+                    let help = format!("did you mean `{home}`?");
+                    diagnostic = diagnostic.with_fix(help, path.span, home);
                 } else if !homes.is_empty() {
+                    let homes: Vec<String> = homes.iter().map(|home| format!("`{home}`")).collect();
                     diagnostic = diagnostic.with_help(format!("did you mean {}?", homes.join(" or ")));
                 }
             }

@@ -108,9 +108,12 @@ impl<'t> Splitter<'t, '_> {
     }
 
     pub(super) fn separator(&self, semicolon: &Token) -> Diagnostic {
-        let message = "`;` ends statements, it does not separate";
-        Diagnostic::error(&SYNTAX, self.span(semicolon), message)
-            .with_help("write `,` between attributes, arguments and items")
+        let (message, span) = ("`;` ends statements, it does not separate", self.span(semicolon));
+        Diagnostic::error(&SYNTAX, span, message).with_fix(
+            "write `,` between attributes, arguments and items",
+            span,
+            ",",
+        )
     }
 
     /// The error that a bracket is not closed before `found`.
@@ -122,12 +125,19 @@ impl<'t> Splitter<'t, '_> {
         let (open, bracket) = open?;
         let message = format!("`{}` is not closed", bracket.opening());
         let help = format!("add `{}`", bracket.closing());
-        let diagnostic = Diagnostic::error(&BRACKET, self.span(open), message).with_help(help);
+        let diagnostic = Diagnostic::error(&BRACKET, self.span(open), message);
         Some(match found {
             Some(found) => {
-                diagnostic.with_label_at(self.span(found), format!("`{}` found before it was", found.text))
+                let label = format!("`{}` found before it was", found.text);
+                let diagnostic = diagnostic.with_label_at(self.span(found), label);
+                if found.kind == TokenKind::Semicolon {
+                    let end = self.location(found.start, found.start);
+                    diagnostic.with_fix(help, end, bracket.closing())
+                } else {
+                    diagnostic.with_help(help)
+                }
             }
-            None => diagnostic,
+            None => diagnostic.with_help(help),
         })
     }
 

@@ -400,16 +400,18 @@ impl<'t> Reader<'t> {
                 self.deletion_help(written, index, edited).to_string(),
             ),
             ("", inserted) => return self.missing(inserted, span, index, edited),
-            (_, ANY_OPERAND) => (
-                &SYNTAX,
-                format!("expected a name or a value, found `{written}`"),
-                "replace it by the intended token".to_string(),
-            ),
-            (_, ANY_OPERATOR) => (
-                &SYNTAX,
-                format!("expected an operator, found `{written}`"),
-                "replace it by the intended operator".to_string(),
-            ),
+            (_, ANY_OPERAND) => {
+                return Diagnostic::error(
+                    &SYNTAX,
+                    span,
+                    format!("expected a name or a value, found `{written}`"),
+                )
+                .with_help("replace it by the intended token");
+            }
+            (_, ANY_OPERATOR) => {
+                return Diagnostic::error(&SYNTAX, span, format!("expected an operator, found `{written}`"))
+                    .with_help("replace it by the intended operator");
+            }
             (_, inserted) => (
                 match scan(inserted).first().map(|token| token.kind) {
                     Some(TokenKind::Open(_) | TokenKind::Close(_)) => &BRACKET,
@@ -419,7 +421,7 @@ impl<'t> Reader<'t> {
                 format!("write `{inserted}`"),
             ),
         };
-        Diagnostic::error(code, span, message).with_help(help)
+        Diagnostic::error(code, span, message).with_fix(help, span, edit.inserted.trim())
     }
 
     /// The help text for deleting the token before the one at `index`.
@@ -452,7 +454,7 @@ impl<'t> Reader<'t> {
             let text = if other.start < span.start as usize { "opened here" } else { "closed here" };
             diagnostic = diagnostic.with_label_at(self.span(other.start, other.end), text);
         }
-        diagnostic.with_help(format!("write `{inserted}`"))
+        diagnostic.with_fix(format!("write `{inserted}`"), span, inserted)
     }
 }
 

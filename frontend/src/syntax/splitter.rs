@@ -35,6 +35,11 @@ pub fn block_names() -> impl Iterator<Item = &'static str> {
     BLOCKS.iter().map(|(name, ..)| *name)
 }
 
+/// The kind of the block with this name.
+pub fn block_kind(name: &str) -> Option<BlockKind> {
+    block_named(name).map(|(kind, _)| kind)
+}
+
 /// The kind of a block and the rule of its statements.
 pub(crate) fn block_named(word: &str) -> Option<(BlockKind, Rule)> {
     BLOCKS.iter().find(|(name, ..)| *name == word).map(|(_, kind, entry)| (*kind, *entry))
@@ -244,7 +249,8 @@ impl<'t> Splitter<'t, '_> {
 
     pub(super) fn missing_semicolon(&mut self, last: &Token, help: &str) {
         let span = self.location(last.end, last.end);
-        self.builder.error_with_help(&MISSING_SEMICOLON, span, "`;` is missing here", help);
+        let diagnostic = Diagnostic::error(&MISSING_SEMICOLON, span, "`;` is missing here");
+        self.builder.sink.report(diagnostic.with_fix(help, span, ";"));
     }
 
     fn definition(&mut self) -> Option<Definition> {
@@ -432,8 +438,9 @@ impl<'t> Splitter<'t, '_> {
             && !self.edits.iter().any(|e| e.at == sign.end)
         {
             let message = format!("`@` and `{}` are one word", name.text);
-            let help = "remove the text between them";
-            self.builder.error_with_help(&BLOCK_NAME, self.location(sign.end, name.start), message, help);
+            let between = self.location(sign.end, name.start);
+            let diagnostic = Diagnostic::error(&BLOCK_NAME, between, message);
+            self.builder.sink.report(diagnostic.with_fix("remove the text between them", between, ""));
         }
         if name.is_some() {
             self.at += 1;
@@ -455,12 +462,13 @@ impl<'t> Splitter<'t, '_> {
         } else if kind.is_none() {
             let names: Vec<String> = block_names().map(|name| format!("@{name}")).collect();
             let similar = similar_block(word).or_else(|| closest(word, block_names()));
-            let help = match similar {
-                Some(similar) => format!("did you mean `@{similar}`?"),
-                None => format!("the blocks are {}", names.join(", ")),
-            };
-            let message = format!("there is no block `@{word}`");
-            self.builder.error_with_help(&BLOCK_NAME, span, message, help);
+            let unknown = Diagnostic::error(&BLOCK_NAME, span, format!("there is no block `@{word}`"));
+            self.builder.sink.report(match similar {
+                Some(similar) => {
+                    unknown.with_fix(format!("did you mean `@{similar}`?"), span, format!("@{similar}"))
+                }
+                None => unknown.with_help(format!("the blocks are {}", names.join(", "))),
+            });
             // It is parsed as the intended block, unless there is one already.
             let is_known = |kind: BlockKind| definition.blocks.iter().any(|b| b.kind == kind);
             kind = similar.and_then(block_named).filter(|(kind, _)| !is_known(*kind));
