@@ -40,7 +40,7 @@ impl WeightStore {
 
 fn contents(source: &Source) -> Contents {
     let path = match source {
-        Source::Folder(folder) => folder.as_path(),
+        Source::Folder { path, .. } => path.as_path(),
         Source::Packed(archive) => archive.folder(),
         Source::SafeTensors(arrays) => arrays.path(),
         Source::Npz(arrays) => arrays.path(),
@@ -54,7 +54,7 @@ fn contents(source: &Source) -> Contents {
 
 fn names(source: &Source) -> Vec<String> {
     match source {
-        Source::Folder(folder) => dat_files(folder_names(folder).iter().map(String::as_str)),
+        Source::Folder { path, .. } => dat_files(folder_names(path).iter().map(String::as_str)),
         Source::Packed(archive) => dat_files(Archive::names(archive)),
         Source::SafeTensors(arrays) => SafeTensors::names(arrays),
         Source::Npz(arrays) => Npz::names(arrays).to_vec(),

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values of variables that replace the earlier ones in a folder together: a process that ends at any moment leaves all old or all new
-//! values. New values are written beside the old ones, then a list of them, and then they are renamed. If the list exists, whoever
-//! opens the folder next renames the rest.
+//! values. New values are written beside the old ones, then a list of them, and then they are renamed. While the list exists, the new
+//! values count, and the next save renames the rest. Saves lock the folder, so that each sees a complete list or none.
 
 use crate::dat;
 use crate::error::TensorError;
 use crate::map::MappedFile;
 use crate::tensor::Tensor;
 use crate::weights::file_name;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,14 @@ pub fn save<'a>(
     folder: &Path,
     variables: impl Iterator<Item = (&'a str, &'a Tensor)>,
 ) -> Result<(), TensorError> {
-    fs::create_dir_all(folder).map_err(|e| TensorError::io(folder, "write", e))?;
+    let failed = |error| TensorError::io(folder, "write", error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    let locked = File::open(folder).map_err(failed)?;
+    match locked.lock() {
+        // Some file systems have no locks.
+        Err(error) if error.kind() != ErrorKind::Unsupported => return Err(failed(error)),
+        _ => {}
+    }
     complete(folder)?;
     let mut written = Vec::new();
     let saved = write(folder, variables, &mut written).and_then(|()| list(folder, &written));
@@ -37,26 +45,32 @@ pub fn save<'a>(
     complete(folder)
 }
 
-/// Renames the files of an interrupted [`save`], if its list is complete.
+/// The variables whose new values are not renamed yet, because a [`save`] was interrupted or is running.
 ///
 /// # Errors
-/// [`TensorError`] if the list cannot be read or has a name with a path, or if a file cannot be renamed.
-pub(crate) fn complete(folder: &Path) -> Result<(), TensorError> {
+/// [`TensorError`] if the list cannot be read or has a name with a path.
+pub(crate) fn pending(folder: &Path) -> Result<BTreeSet<String>, TensorError> {
     let path = folder.join(LIST);
     if !path.exists() {
-        return Ok(());
+        return Ok(BTreeSet::new());
     }
     let list = MappedFile::open_within(&path, folder)?;
     let names = str::from_utf8(list.bytes()).map_err(|e| TensorError::format(&path, e.to_string()))?;
-    for name in names.lines() {
-        let current = folder.join(file_name(name)?);
-        renamed_by_any(fs::rename(new_path(folder, name), &current), &current)?;
-    }
-    renamed_by_any(fs::remove_file(&path), &path)
+    names.lines().map(|name| file_name(name).map(|_| name.to_owned())).collect()
 }
 
-/// Accepts that another process, which completes the same save, was faster.
-fn renamed_by_any(result: std::io::Result<()>, path: &Path) -> Result<(), TensorError> {
+/// Renames the files of an interrupted [`save`], if its list is complete.
+fn complete(folder: &Path) -> Result<(), TensorError> {
+    for name in pending(folder)? {
+        let current = folder.join(file_name(&name)?);
+        done_if_missing(fs::rename(new_path(folder, &name), &current), &current)?;
+    }
+    let path = folder.join(LIST);
+    done_if_missing(fs::remove_file(&path), &path)
+}
+
+/// Accepts that the file is missing: the interrupted save has renamed it.
+fn done_if_missing(result: std::io::Result<()>, path: &Path) -> Result<(), TensorError> {
     match result {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(TensorError::io(path, "write", error)),
         _ => Ok(()),
@@ -64,7 +78,7 @@ fn renamed_by_any(result: std::io::Result<()>, path: &Path) -> Result<(), Tensor
 }
 
 /// The file with the new value of a variable until it is renamed.
-fn new_path(folder: &Path, name: &str) -> PathBuf {
+pub(crate) fn new_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".{name}.dat.new"))
 }
 
@@ -95,6 +109,7 @@ fn list(folder: &Path, names: &[String]) -> Result<(), TensorError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WeightStore;
 
     fn value(folder: &Path, name: &str) -> f32 {
         let path = folder.join(format!("{name}.dat"));
@@ -117,8 +132,30 @@ mod tests {
         assert_eq!((value(at, "a"), value(at, "b")), (1.0, 1.0));
         list(at, &written).unwrap();
         fs::rename(new_path(at, "a"), at.join("a.dat")).unwrap();
+        // The new values count for readers, who leave the folder as it is.
+        let store = WeightStore::folder(at, "main", 1 << 20).unwrap();
+        let read = |name: &str| {
+            let found = store.sources()[0].get(name, &|_, _| Ok(())).unwrap();
+            found.unwrap().as_f32().unwrap()[0]
+        };
+        assert_eq!((read("a"), read("b")), (2.0, 2.0));
+        assert_eq!(value(at, "b"), 1.0);
         complete(at).unwrap();
         assert_eq!((value(at, "a"), value(at, "b")), (2.0, 2.0));
+        assert_eq!(fs::read_dir(at).unwrap().count(), 2);
+    }
+
+    /// Each of the saves that run at the same time replaces all values.
+    #[test]
+    fn saves_at_the_same_time_are_not_mixed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        std::thread::scope(|scope| {
+            for thread in 0..4_u8 {
+                scope.spawn(move || (0..20_u8).for_each(|n| save_all(at, f32::from(20 * thread + n))));
+            }
+        });
+        assert_eq!(value(at, "a"), value(at, "b"));
         assert_eq!(fs::read_dir(at).unwrap().count(), 2);
     }
 
@@ -139,7 +176,7 @@ mod tests {
     fn a_list_cannot_name_files_of_other_folders() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(LIST), "../a").unwrap();
-        assert!(matches!(complete(folder.path()), Err(TensorError::Name { .. })));
+        assert!(matches!(pending(folder.path()), Err(TensorError::Name { .. })));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
 use crate::saved;
 use crate::tensor::{self, Tensor};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ pub struct WeightStore {
 /// A folder or file of weights.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// `.dat` files, one for each variable.
-    Folder(PathBuf),
+    /// `.dat` files, one for each variable. `newer` has the variables whose files have other names ([`saved`]).
+    Folder { path: PathBuf, newer: BTreeSet<String> },
     Packed(Archive),
     SafeTensors(SafeTensors),
     Npz(Npz),
@@ -79,8 +79,8 @@ impl WeightStore {
     /// # Errors
     /// [`TensorError`] if one of these files cannot be read.
     pub fn folder(folder: &Path, stem: &str, max_bytes: u64) -> Result<WeightStore, TensorError> {
-        saved::complete(folder)?;
-        let mut sources = vec![Source::Folder(folder.to_path_buf())];
+        let newer = saved::pending(folder)?;
+        let mut sources = vec![Source::Folder { path: folder.to_path_buf(), newer }];
         for extension in ["safetensors", "npz", "gguf"] {
             let path = folder.join(format!("{stem}.{extension}"));
             if path.exists() {
@@ -146,7 +146,7 @@ impl WeightStore {
         let file = file_name(name)?;
         Ok(match self.sources.first() {
             None => file,
-            Some(Source::Folder(folder)) => folder.join(file),
+            Some(Source::Folder { path, .. }) => path.join(file),
             Some(Source::Packed(archive)) => archive.folder().join(file),
             Some(Source::SafeTensors(arrays)) => arrays.path().join(name),
             Some(Source::Npz(arrays)) => arrays.path().join(name),
@@ -184,7 +184,7 @@ impl Source {
     fn path_of(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
         Ok(match self {
-            Source::Folder(folder) => folder.join(file),
+            Source::Folder { path, .. } => path.join(file),
             Source::Packed(archive) => archive.folder().join(file),
             Source::SafeTensors(arrays) => arrays.path().join(name),
             Source::Npz(arrays) => arrays.path().join(name),
@@ -198,8 +198,11 @@ impl Source {
     pub(crate) fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let path = self.path_of(name)?;
         Ok(match self {
-            Source::Folder(_) if !path.exists() => None,
-            Source::Folder(folder) => Some(dat::read(&path, folder, admits)?),
+            Source::Folder { path: folder, newer } => {
+                let newer = newer.contains(name).then(|| saved::new_path(folder, name));
+                let mut candidates = newer.into_iter().chain([path]).filter(|path| path.exists());
+                candidates.next().map(|path| dat::read(&path, folder, admits)).transpose()?
+            }
             Source::Packed(archive) => match archive.member(&path) {
                 Some((whole, part)) => Some(dat::read_part(&path, whole.clone(), part, admits)?),
                 None => None,
@@ -290,7 +293,7 @@ impl WeightStore {
         let mut sources = self.sources.iter().filter(|_| count > 0);
         sources.find_map(|source| {
             let names = match source {
-                Source::Folder(folder) => numbered_in(folder),
+                Source::Folder { path, .. } => numbered_in(path),
                 Source::Packed(archive) => numbered(archive.names()),
                 Source::SafeTensors(_)
                 | Source::Npz(_)
