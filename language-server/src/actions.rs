@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// The fixes of the diagnostics that touch a range of a file.
 pub(crate) fn fixes(analysis: &Analysis, uri: &Url, range: Range) -> Vec<CodeActionOrCommand> {
-    let with_fixes = analysis.diagnostics.iter().filter_map(|d| Some((d, d.fix.as_ref()?)));
+    let with_fixes = analysis.diagnostics().iter().filter_map(|d| Some((d, d.fix.as_ref()?)));
     let actions = with_fixes.filter_map(|(diagnostic, fix)| {
         let (shown_at, converted) = convert(analysis, diagnostic);
         let touches = converted.range.start <= range.end && range.start <= converted.range.end;

@@ -14,7 +14,7 @@ use skript_frontend::model::{Extent, Value};
 use skript_frontend::program::Program;
 use skript_frontend::source::{FileId, Span};
 use skript_frontend::source_files::load_program_and_library;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -23,15 +23,26 @@ use std::time::SystemTime;
 pub(crate) struct Analysis {
     main: PathBuf,
     pub(crate) program: Program,
-    pub diagnostics: Vec<Diagnostic>,
+    /// The diagnostics of loading, until the model is checked.
+    loaded: RefCell<Sink>,
+    checked: OnceCell<Checked>,
+    /// The tensors of the last analysis that was checked.
+    tensors_before: Rc<Tensors>,
     /// Line tables by file, built on demand.
     lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
     /// The files of the model with their times and sizes. `None` if a file may be missing, or be newer than the text that was
     /// read.
     files: Option<Vec<(PathBuf, Stamp)>>,
-    /// The composed tensors of the first graph with default attribute values, by name.
-    tensors: HashMap<String, Value>,
 }
+
+/// What the check and the composition found.
+struct Checked {
+    diagnostics: Vec<Diagnostic>,
+    tensors: Rc<Tensors>,
+}
+
+/// The composed tensors of the first graph with default attribute values, by name.
+type Tensors = HashMap<String, Value>;
 
 /// The time of the last change of a file, and its size; `None` for a missing file.
 type Stamp = Option<(SystemTime, u64)>;
@@ -42,12 +53,15 @@ fn stamp(path: &Path) -> Stamp {
 }
 
 impl Analysis {
-    /// Loads and checks a model, and composes it if every attribute has a default.
-    pub(crate) fn new(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
-        let (limits, mut sink, begin) = (Limits::default(), Sink::default(), SystemTime::now());
+    /// Loads a model. `before` is an earlier analysis of it.
+    pub(crate) fn new(
+        main: &Path,
+        open: &dyn Fn(&Path) -> Option<String>,
+        before: Option<&Analysis>,
+    ) -> Analysis {
+        let (mut sink, begin) = (Sink::default(), SystemTime::now());
         let open = |path: &Path| open(path).map(String::into_bytes);
-        let mut program = load_program_and_library(main, None, &limits, &mut sink, &open);
-        check_program(&program, &mut sink);
+        let program = load_program_and_library(main, None, &Limits::default(), &mut sink, &open);
         let files = program.sources.files().filter(|(file, _)| !file.is_library());
         let files: Vec<_> = files.map(|(_, file)| (file.path.clone(), stamp(&file.path))).collect();
         let is_complete =
@@ -55,35 +69,52 @@ impl Analysis {
         // A file that was saved meanwhile may have been read before.
         let is_older = |(_, stamp): &(PathBuf, Stamp)| stamp.is_none_or(|(changed, _)| changed < begin);
         let files = (is_complete && files.iter().all(is_older)).then_some(files);
-        let mut tensors: Vec<Value> = Vec::new();
-        if let Some(graph) = first_graph(&program).filter(|graph| has_all_defaults(graph)) {
-            let mut model = None;
-            if !sink.has_errors() || Soundness::new(&program, &sink).is_sound(&graph.name.name) {
-                model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
+        let tensors_before = before.map(Analysis::latest_tensors).unwrap_or_default();
+        let (loaded, lines, checked) = (RefCell::new(sink), RefCell::default(), OnceCell::new());
+        Analysis { main: main.to_owned(), program, loaded, lines, files, checked, tensors_before }
+    }
+
+    /// Checks the model, and composes it if every attribute has a default; once, when this is needed first.
+    fn checked(&self) -> &Checked {
+        self.checked.get_or_init(|| {
+            let (program, limits, mut sink) = (&self.program, Limits::default(), self.loaded.take());
+            check_program(program, &mut sink);
+            let mut tensors: Vec<Value> = Vec::new();
+            if let Some(graph) = first_graph(program).filter(|graph| has_all_defaults(graph)) {
+                let mut model = None;
+                if !sink.has_errors() || Soundness::new(program, &sink).is_sound(&graph.name.name) {
+                    model = compose(program, &ComposeOptions::default(), &limits, &mut sink);
+                }
+                tensors = match model {
+                    Some(mut model) => {
+                        let entry = model.functions.get_mut(model.entry.0 as usize);
+                        entry.map_or_else(Vec::new, |entry| std::mem::take(&mut entry.values))
+                    }
+                    None => {
+                        let errors = sink.diagnostics().iter().filter(|d| d.severity == Severity::Error);
+                        let errors: Vec<Span> = errors.filter_map(|d| d.span).collect();
+                        inferred_tensors(program, &errors, &limits)
+                    }
+                };
             }
-            tensors = match model {
-                Some(mut model) => {
-                    let entry = model.functions.get_mut(model.entry.0 as usize);
-                    entry.map_or_else(Vec::new, |entry| std::mem::take(&mut entry.values))
-                }
-                None => {
-                    let errors: Vec<Span> = sink
-                        .diagnostics()
-                        .iter()
-                        .filter(|d| d.severity == Severity::Error)
-                        .filter_map(|d| d.span)
-                        .collect();
-                    inferred_tensors(&mut program, &errors, &limits)
-                }
-            };
-        }
-        // Modules other than `main.sknd` may lack a graph.
-        let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
-        let mut diagnostics = sink.into_sorted();
-        diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
-        // The first tensor of a name counts.
-        let tensors = tensors.into_iter().rev().filter_map(|t| Some((t.name.clone()?, t))).collect();
-        Analysis { main: main.to_owned(), program, diagnostics, lines: RefCell::default(), files, tensors }
+            // Modules other than `main.sknd` may lack a graph.
+            let is_model = self.main.file_name().is_some_and(|name| name == "main.sknd");
+            let mut diagnostics = sink.into_sorted();
+            diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
+            // The first tensor of a name counts.
+            let named = tensors.into_iter().rev().filter_map(|t| Some((t.name.clone()?, t)));
+            Checked { diagnostics, tensors: Rc::new(named.collect()) }
+        })
+    }
+
+    /// The diagnostics of all files.
+    pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
+        &self.checked().diagnostics
+    }
+
+    /// The tensors of this analysis if it is checked, else those of the last one that was.
+    fn latest_tensors(&self) -> Rc<Tensors> {
+        Rc::clone(self.checked.get().map_or(&self.tensors_before, |checked| &checked.tensors))
     }
 
     /// Whether the files that it read are unchanged, except those whose texts are open.
@@ -139,11 +170,20 @@ impl Analysis {
     /// The composed type of a tensor of the model's graph, such as `real[1,64,~|10,54]`, where `~|10` is a dynamic extent with
     /// its upper bound.
     pub(crate) fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
+        self.type_among(&self.checked().tensors, definition, name)
+    }
+
+    /// The composed type before the last changes, if the model was not checked since: completion does not wait for it.
+    pub(crate) fn latest_type(&self, definition: &Definition, name: &str) -> Option<String> {
+        self.type_among(&self.latest_tensors(), definition, name)
+    }
+
+    fn type_among(&self, tensors: &Tensors, definition: &Definition, name: &str) -> Option<String> {
         let graph = first_graph(&self.program)?;
         if definition.kind != DefinitionKind::Graph || graph.name != definition.name {
             return None;
         }
-        let tensor = &self.tensors.get(name)?.tensor;
+        let tensor = &tensors.get(name)?.tensor;
         let extents = tensor.shape.iter().map(|extent| match extent {
             Extent::Fixed(n) => n.to_string(),
             Extent::Dynamic { bound, .. } => format!("~|{bound}"),

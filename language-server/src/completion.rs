@@ -156,7 +156,7 @@ fn anything(names: &Names, offset: usize) -> Vec<CompletionItem> {
     let around = definition_at(module, offset).or_else(|| module.definitions.iter().rev().find(before));
     if let Some(definition) = around {
         for declared in declared_in(definition) {
-            let composed = analysis.composed_type(definition, &declared.name);
+            let composed = analysis.latest_type(definition, &declared.name);
             items.push(CompletionItem {
                 label: declared.name,
                 kind: Some(CompletionItemKind::VARIABLE),

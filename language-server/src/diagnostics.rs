@@ -18,7 +18,7 @@ pub(crate) fn by_file(analysis: &Analysis) -> BTreeMap<Url, Vec<lsp_types::Diagn
             by_file.entry(url).or_insert_with(Vec::new);
         }
     }
-    for diagnostic in &analysis.diagnostics {
+    for diagnostic in analysis.diagnostics() {
         let (url, converted) = convert(analysis, diagnostic);
         if let Some(list) = url.and_then(|url| by_file.get_mut(&url)) {
             list.push(converted);

@@ -224,7 +224,7 @@ mod tests {
 
     fn every_request(path: &Path, text: &str) {
         let mut workspace = Workspace::default();
-        workspace.set(path.to_path_buf(), text.to_owned());
+        workspace.set(path.to_path_buf(), text.to_owned(), 1);
         let position = crate::positions::Lines::new(text).position(text, text.len());
         let params = serde_json::json!({
             "textDocument": {"uri": url_of(path).unwrap()},

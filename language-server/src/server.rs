@@ -3,6 +3,7 @@
 
 use crate::workspace::{Workspace, path_of};
 use crate::{diagnostics, framing, requests};
+use crossbeam_channel::RecvTimeoutError;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument, Exit,
@@ -14,9 +15,13 @@ use lsp_types::{
     PublishDiagnosticsParams, Url,
 };
 use serde::de::DeserializeOwned;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The time without a message after which diagnostics are published.
+const PAUSE: Duration = Duration::from_millis(40);
 
 /// The stack size of the thread that parses texts, which suffices for the nesting limits.
 const STACK_BYTES: usize = 1 << 30;
@@ -48,19 +53,15 @@ pub(crate) fn serve(connection: &Connection) -> anyhow::Result<()> {
 fn converse(connection: &Connection) -> anyhow::Result<()> {
     connection.initialize(serde_json::to_value(requests::capabilities())?)?;
     let mut server = Server::default();
-    let mut waiting = VecDeque::new();
     let mut is_shut = false;
     loop {
-        if waiting.is_empty() {
-            // The editor disconnected.
-            let Ok(message) = connection.receiver.recv() else {
-                return Ok(());
-            };
-            waiting.push_back(message);
-        }
-        waiting.extend(connection.receiver.try_iter());
-        match waiting.pop_front() {
-            Some(Message::Request(request)) => {
+        // Requests about a changed text are answered before the model is checked.
+        let received = match server.changed {
+            None => connection.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(_) => connection.receiver.recv_timeout(PAUSE),
+        };
+        match received {
+            Ok(Message::Request(request)) => {
                 let response = match request.method.as_str() {
                     Shutdown::METHOD => {
                         is_shut = true;
@@ -74,21 +75,23 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
                 };
                 connection.sender.send(response.into())?;
             }
-            Some(Message::Notification(notification)) => {
+            Ok(Message::Notification(notification)) => {
                 if notification.method == Exit::METHOD {
                     anyhow::ensure!(is_shut, "the editor closed the connection without `shutdown`");
                     return Ok(());
                 }
-                // While the user types, only the latest text is analysed.
-                let is_old = is_superseded(&notification, &waiting);
-                let published = catch_unwind(AssertUnwindSafe(|| server.take_note(notification, !is_old)));
+                server.take_note(notification);
+            }
+            Ok(Message::Response(_)) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                let published = catch_unwind(AssertUnwindSafe(|| server.publish()));
                 for published in published.into_iter().flatten() {
                     let method = PublishDiagnostics::METHOD.to_owned();
-                    let notification = Notification::new(method, published);
-                    connection.sender.send(notification.into())?;
+                    connection.sender.send(Notification::new(method, published).into())?;
                 }
             }
-            Some(Message::Response(_)) | None => {}
+            // The editor disconnected.
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
 }
@@ -103,35 +106,23 @@ fn guarded(server: &Server, request: Request) -> Response {
     })
 }
 
-/// Whether the opened or changed text is replaced by a later change that precedes all requests.
-fn is_superseded(notification: &Notification, waiting: &VecDeque<Message>) -> bool {
-    let document = |note: &Notification| note.params.pointer("/textDocument/uri").cloned();
-    let changes = [DidOpenTextDocument::METHOD, DidChangeTextDocument::METHOD];
-    let changed = |note: &Notification| changes.contains(&note.method.as_str());
-    let notes = waiting.iter().map_while(|message| match message {
-        Message::Notification(note) => Some(note),
-        _ => None,
-    });
-    let uri = document(notification);
-    let mut later = notes.filter(|note| changed(note));
-    changed(notification) && later.any(|note| document(note) == uri)
-}
-
 #[derive(Default)]
 struct Server {
     workspace: Workspace,
     /// Files with published diagnostics.
     marked: BTreeSet<Url>,
+    /// The file that changed last, until diagnostics are published.
+    changed: Option<PathBuf>,
 }
 
 impl Server {
-    /// Processes a notification of the editor. Returns the changed diagnostics if `publishes`.
-    fn take_note(&mut self, notification: Notification, publishes: bool) -> Vec<PublishDiagnosticsParams> {
+    /// Processes a notification of the editor.
+    fn take_note(&mut self, notification: Notification) {
         let changed = match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
                 read(notification.params).and_then(|p: DidOpenTextDocumentParams| {
                     let path = path_of(&p.text_document.uri)?;
-                    self.workspace.set(path.clone(), p.text_document.text);
+                    self.workspace.set(path.clone(), p.text_document.text, p.text_document.version);
                     Some(path)
                 })
             }
@@ -139,7 +130,7 @@ impl Server {
                 read(notification.params).and_then(|p: DidChangeTextDocumentParams| {
                     let path = path_of(&p.text_document.uri)?;
                     for change in p.content_changes {
-                        self.workspace.edit(&path, change.range, change.text);
+                        self.workspace.edit(&path, change.range, change.text, p.text_document.version);
                     }
                     Some(path)
                 })
@@ -157,15 +148,17 @@ impl Server {
             }
             _ => None,
         };
-        changed.filter(|_| publishes).map_or_else(Vec::new, |path| self.publish(&path))
+        self.changed = changed.or(self.changed.take());
     }
 
-    /// The diagnostics of the model that contains a file, and of all other open models, because they may share modules.
-    fn publish(&mut self, changed: &Path) -> Vec<PublishDiagnosticsParams> {
+    /// The diagnostics of the model that contains the changed file, and of all other open models, because they may share
+    /// modules.
+    fn publish(&mut self) -> Vec<PublishDiagnosticsParams> {
+        let Some(changed) = self.changed.take() else { return Vec::new() };
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();
         let open = self.workspace.paths().filter(|path| *path != changed);
-        for path in std::iter::once(changed).chain(open) {
+        for path in std::iter::once(changed.as_path()).chain(open) {
             let analysis = self.workspace.analyse(path);
             if roots.insert(analysis.main().to_path_buf()) {
                 for (url, list) in diagnostics::by_file(&analysis) {
@@ -179,38 +172,14 @@ impl Server {
         self.marked = lists.iter().filter(|(_, list)| !list.is_empty()).map(|(url, _)| url.clone()).collect();
         lists
             .into_iter()
-            .map(|(uri, diagnostics)| PublishDiagnosticsParams::new(uri, diagnostics, None))
+            .map(|(uri, diagnostics)| {
+                let version = path_of(&uri).and_then(|path| self.workspace.version(&path));
+                PublishDiagnosticsParams::new(uri, diagnostics, version)
+            })
             .collect()
     }
 }
 
 fn read<T: DeserializeOwned>(params: serde_json::Value) -> Option<T> {
     serde_json::from_value(params).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use lsp_types::request::HoverRequest;
-
-    #[test]
-    fn only_the_newest_text_is_analysed() {
-        let note = |method: &str, uri: &str| {
-            let params = serde_json::json!({"textDocument": {"uri": uri}});
-            Notification::new(method.to_owned(), params)
-        };
-        let changed = |uri| note(DidChangeTextDocument::METHOD, uri);
-        let request = Request::new(1.into(), HoverRequest::METHOD.to_owned(), ());
-        let waits = |messages: Vec<Message>| VecDeque::from(messages);
-        let old = changed("file:///a");
-        let b_then_a = waits(vec![changed("file:///b").into(), changed("file:///a").into()]);
-        assert!(is_superseded(&old, &b_then_a));
-        assert!(!is_superseded(&changed("file:///c"), &b_then_a));
-        // The request refers to this text.
-        let asked = waits(vec![request.into(), changed("file:///a").into()]);
-        assert!(!is_superseded(&old, &asked));
-        let saved = note(DidSaveTextDocument::METHOD, "file:///a");
-        assert!(!is_superseded(&saved, &b_then_a));
-        assert!(!is_superseded(&old, &waits(vec![saved.into()])));
-    }
 }

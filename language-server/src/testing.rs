@@ -7,9 +7,8 @@ use std::path::Path;
 
 /// The analysis of a text that is the only file of its model.
 pub(crate) fn analysed(text: &str) -> Analysis {
-    Analysis::new(Path::new("/nowhere/main.sknd"), &|path| {
-        (path == Path::new("/nowhere/main.sknd")).then(|| text.to_owned())
-    })
+    let path = Path::new("/nowhere/main.sknd");
+    Analysis::new(path, &|file| (file == path).then(|| text.to_owned()), None)
 }
 
 impl Analysis {

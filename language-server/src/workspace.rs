@@ -12,11 +12,19 @@ use std::rc::Rc;
 /// Analyses of models by main file.
 type Analyses = BTreeMap<PathBuf, Rc<Analysis>>;
 
+/// An open text, and the number that the editor gives to its version.
+struct Text {
+    text: String,
+    version: i32,
+}
+
 /// Open texts by path, and the analyses of models since the last change of a text.
 #[derive(Default)]
 pub(crate) struct Workspace {
-    open: BTreeMap<PathBuf, String>,
+    open: BTreeMap<PathBuf, Text>,
     known: RefCell<Analyses>,
+    /// The analyses before the last change of a text.
+    outdated: RefCell<Analyses>,
 }
 
 /// The path of a `file:` URI. A text without a file, such as `untitled:Untitled-1`, has its URI as its path.
@@ -34,23 +42,30 @@ fn is_file(path: &Path) -> bool {
 }
 
 impl Workspace {
-    pub(crate) fn set(&mut self, path: PathBuf, text: String) {
+    pub(crate) fn set(&mut self, path: PathBuf, text: String, version: i32) {
         self.forget();
-        self.open.insert(path, text);
+        self.open.insert(path, Text { text, version });
+    }
+
+    /// The version of an open text.
+    pub(crate) fn version(&self, path: &Path) -> Option<i32> {
+        self.open.get(path).map(|open| open.version)
     }
 
     /// Replaces a part of an open text, or all of it without a range.
-    pub(crate) fn edit(&mut self, path: &Path, range: Option<Range>, text: String) {
+    pub(crate) fn edit(&mut self, path: &Path, range: Option<Range>, text: String, version: i32) {
         self.forget();
-        match (self.open.get_mut(path), range) {
-            (Some(whole), Some(range)) => {
+        // The text of a file that is not open is unknown.
+        let Some(open) = self.open.get_mut(path) else { return };
+        open.version = version;
+        let whole = &mut open.text;
+        match range {
+            Some(range) => {
                 let start = positions::offset(whole, range.start);
                 let end = positions::offset(whole, range.end).max(start);
                 whole.replace_range(start..end, &text);
             }
-            (Some(whole), None) => *whole = text,
-            // The text before the change is unknown.
-            (None, _) => {}
+            None => *whole = text,
         }
     }
 
@@ -61,7 +76,7 @@ impl Workspace {
 
     /// Drops all analyses, because files have changed.
     pub(crate) fn forget(&mut self) {
-        self.known.get_mut().clear();
+        self.outdated.get_mut().append(self.known.get_mut());
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
@@ -80,12 +95,13 @@ impl Workspace {
     /// Analyses are reused while the texts and the files that they read are unchanged.
     pub(crate) fn analyse(&self, path: &Path) -> Rc<Analysis> {
         let mut known = self.known.borrow_mut();
-        let open = |file: &Path| self.open.get(file).cloned();
+        let open = |file: &Path| self.open.get(file).map(|open| open.text.clone());
         let is_open = |file: &Path| self.open.contains_key(file);
         let mut analysis = |main: &Path| match known.get(main) {
             Some(analysis) if analysis.is_current(&is_open) => Rc::clone(analysis),
             _ => {
-                let analysis = Rc::new(Analysis::new(main, &open));
+                let before = self.outdated.borrow_mut().remove(main).or_else(|| known.remove(main));
+                let analysis = Rc::new(Analysis::new(main, &open, before.as_deref()));
                 known.insert(main.to_path_buf(), Rc::clone(&analysis));
                 analysis
             }
@@ -126,7 +142,7 @@ mod tests {
         let other = file("ops/other.sknd");
         assert_eq!(workspace.analyse(&other).main(), other);
         // Open texts take precedence over files.
-        workspace.set(file("main.sknd"), graph.to_owned());
+        workspace.set(file("main.sknd"), graph.to_owned(), 1);
         assert_eq!(workspace.analyse(&mine).main(), mine);
     }
 
@@ -147,7 +163,7 @@ mod tests {
         std::fs::write(file("mine.sknd"), "operator f { @input { x: real[n]; } }").unwrap();
         let second = workspace.analyse(&file("main.sknd"));
         assert!(!Rc::ptr_eq(&first, &second));
-        workspace.set(file("mine.sknd"), String::new());
+        workspace.set(file("mine.sknd"), String::new(), 1);
         assert!(!Rc::ptr_eq(&second, &workspace.analyse(&file("main.sknd"))));
     }
 }

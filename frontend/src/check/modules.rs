@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files, imports, and the definitions that they may contain (2.15).
 
-use crate::ast::{DefinitionKind, Module};
+use crate::ast::{Definition, DefinitionKind, Module};
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::program::Program;
 use crate::source::Span;
+use rustc_hash::FxHashMap;
 
 /// Checks that imports come first, names are unique, and graphs are in the main module only.
 pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: &mut Sink) {
@@ -22,11 +23,11 @@ pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: 
             sink.report(diagnostic);
         }
     }
-    for (i, definition) in module.definitions.iter().enumerate() {
+    let mut seen: FxHashMap<&str, &Definition> = FxHashMap::default();
+    for definition in &module.definitions {
         let name = &definition.name;
-        let first =
-            module.definitions.iter().take(i).find(|d| d.name.name == name.name && !name.name.is_empty());
-        if let Some(first) = first {
+        let first = *seen.entry(&name.name).or_insert(definition);
+        if first.name.span != name.span && !name.name.is_empty() {
             sink.report(
                 Diagnostic::error(
                     &codes::DUPLICATE_DEFINITION,

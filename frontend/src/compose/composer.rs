@@ -40,6 +40,11 @@ impl<'p, 's> Composer<'p, 's> {
 
     pub(super) fn graph(mut self) -> Option<Model> {
         let entry = self.entry()?;
+        self.model_of(entry)
+    }
+
+    /// The model with this graph as its entry.
+    pub(super) fn model_of(mut self, entry: OperatorRef<'p>) -> Option<Model> {
         let errors = self.context.error_count();
         let arguments = self.arguments(&entry);
         let composed = self.instantiate(entry, &arguments, true);

@@ -2,8 +2,9 @@
 //! The types of a graph's tensors in a program with errors, for editors.
 
 use super::{ComposeOptions, STACK_BYTES};
-use crate::ast::{Declaration, Definition, DefinitionKind};
+use crate::ast::{Declaration, Definition, DefinitionKind, Module};
 use crate::compose::composer::Composer;
+use crate::compose::operators::OperatorRef;
 use crate::diagnostics::Sink;
 use crate::limits::Limits;
 use crate::model;
@@ -14,15 +15,14 @@ use crate::source::Span;
 /// errors at these locations.
 ///
 /// Statements that cannot be composed leave their names without a type; an operator whose body cannot be composed has
-/// its declared outputs. The program is restored afterwards.
-pub fn inferred_tensors(program: &mut Program, errors: &[Span], limits: &Limits) -> Vec<model::Value> {
-    let Some(whole) = first_graph(program).map(|graph| {
-        let whole = graph.clone();
-        leave_out(graph, errors);
-        whole
-    }) else {
+/// its declared outputs.
+pub fn inferred_tensors(program: &Program, errors: &[Span], limits: &Limits) -> Vec<model::Value> {
+    let main = program.modules.get_key_value(&program.main);
+    let Some((module, graph)) = main.and_then(|(key, main)| Some((key, first_graph(main)?.clone()))) else {
         return Vec::new();
     };
+    let mut definition = graph;
+    leave_out(&mut definition, errors);
     let mut known = Vec::new();
     let composed = std::thread::scope(|scope| {
         let compose = || {
@@ -31,23 +31,18 @@ pub fn inferred_tensors(program: &mut Program, errors: &[Span], limits: &Limits)
             let options = ComposeOptions::default();
             let mut composer = Composer::new(program, limits, &options, &mut sink);
             composer.known = Some(&mut known);
-            composer.graph()
+            composer.model_of(OperatorRef { definition: &definition, module })
         };
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         thread.spawn_scoped(scope, compose).ok()?.join().ok()?
     });
     let entry = composed.as_ref().and_then(|m| m.function(m.entry));
     known.extend(entry.iter().flat_map(|entry| &entry.values).cloned());
-    if let Some(graph) = first_graph(program) {
-        *graph = whole;
-    }
     known
 }
 
-fn first_graph(program: &mut Program) -> Option<&mut Definition> {
-    let module = program.modules.get_mut(&program.main)?;
-    let mut definitions = module.definitions.iter_mut();
-    definitions.find(|d| d.kind == DefinitionKind::Graph)
+fn first_graph(main: &Module) -> Option<&Definition> {
+    main.definitions.iter().find(|d| d.kind == DefinitionKind::Graph)
 }
 
 /// Removes declarations and assertions with errors, because a single error would prevent all binding.

@@ -6,6 +6,7 @@
 
 use lsp_server::{Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,6 +17,8 @@ pub struct Editor {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     next: i32,
+    /// The last version of each open text.
+    versions: HashMap<String, i32>,
     /// Notifications that arrived before an awaited response.
     notes: Vec<Notification>,
 }
@@ -30,7 +33,8 @@ impl Editor {
             .unwrap();
         let (input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
         let output = BufReader::new(output);
-        let mut editor = Editor { server, input, output, next: 0, notes: Vec::new() };
+        let mut editor =
+            Editor { server, input, output, next: 0, versions: HashMap::new(), notes: Vec::new() };
         let answer = editor.ask("initialize", json!({"capabilities": {}}));
         assert_eq!(answer["capabilities"]["hoverProvider"], true);
         editor.notify("initialized", json!({}));
@@ -63,15 +67,30 @@ impl Editor {
     }
 
     pub fn open(&mut self, path: &Path, text: &str) {
-        let document = json!({"uri": url(path), "languageId": "sknd", "version": 1, "text": text});
+        self.open_uri(&url(path), text);
+    }
+
+    pub fn open_uri(&mut self, uri: &str, text: &str) {
+        let version = self.next_version(uri);
+        let document = json!({"uri": uri, "languageId": "sknd", "version": version, "text": text});
         self.notify("textDocument/didOpen", json!({"textDocument": document}));
     }
 
     pub fn change(&mut self, path: &Path, text: &str) {
-        self.notify(
-            "textDocument/didChange",
-            json!({"textDocument": {"uri": url(path), "version": 2}, "contentChanges": [{"text": text}]}),
-        );
+        self.edit(path, &json!([{"text": text}]));
+    }
+
+    /// Changes parts of a text.
+    pub fn edit(&mut self, path: &Path, changes: &Value) {
+        let version = self.next_version(&url(path));
+        let document = json!({"uri": url(path), "version": version});
+        self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": changes}));
+    }
+
+    fn next_version(&mut self, uri: &str) -> i32 {
+        let version = self.versions.entry(uri.to_owned()).or_default();
+        *version += 1;
+        *version
     }
 
     /// The response to a request at the first occurrence of `needle` in `text`.
@@ -79,24 +98,30 @@ impl Editor {
         self.ask(method, place(path, text, needle))
     }
 
-    /// The last diagnostics of a file: `line:column code message` each.
+    /// The diagnostics of a file after its last change: `line:column code message` each.
     pub fn diagnostics(&mut self, path: &Path) -> Vec<String> {
-        // The response to a later request arrives after the published diagnostics.
-        let symbols = json!({"textDocument": {"uri": url(path)}});
-        self.ask("textDocument/documentSymbol", symbols);
         self.published(&url(path))
     }
 
-    /// The last diagnostics that the server published for a URI.
-    pub fn published(&self, uri: &str) -> Vec<String> {
-        let published = self.notes.iter().rev().find(|n| n.params["uri"] == uri);
-        let list = published.map(|n| n.params["diagnostics"].as_array().unwrap().clone());
+    /// The diagnostics that the server publishes for the last version of a text.
+    pub fn published(&mut self, uri: &str) -> Vec<String> {
+        let version = self.versions[uri];
+        let is_last = |n: &Notification| n.params["uri"] == uri && n.params["version"] == version;
+        let published = loop {
+            if let Some(at) = self.notes.iter().rposition(is_last) {
+                break self.notes[at].params["diagnostics"].clone();
+            }
+            match Message::read(&mut self.output).unwrap().expect("the server lives") {
+                Message::Notification(note) => self.notes.push(note),
+                other => panic!("{other:?}"),
+            }
+        };
         let line = |d: &Value| {
             let start = &d["range"]["start"];
             let message = d["message"].as_str().unwrap().lines().next().unwrap();
             format!("{}:{} {} {message}", start["line"], start["character"], d["code"].as_str().unwrap())
         };
-        list.iter().flatten().map(line).collect()
+        published.as_array().unwrap().iter().map(line).collect()
     }
 
     pub fn quit(mut self) {

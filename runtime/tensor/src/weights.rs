@@ -52,7 +52,10 @@ pub struct WeightStore {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// `.dat` files, one for each variable. `newer` has the variables whose files have other names ([`saved`]).
-    Folder { path: PathBuf, newer: BTreeSet<String> },
+    Folder {
+        path: PathBuf,
+        newer: BTreeSet<String>,
+    },
     Packed(Archive),
     SafeTensors(SafeTensors),
     Npz(Npz),
