@@ -5,10 +5,12 @@ mod block;
 mod expr;
 mod local_tensors;
 mod recurrences;
+mod relocate;
 mod statement;
 
 pub use block::*;
 pub use expr::*;
+pub(crate) use relocate::{Relocate, Relocation};
 pub use statement::*;
 
 use crate::source::{FileId, Span};
@@ -66,6 +68,15 @@ pub(crate) struct EditionMarks {
     pub(crate) khronos_only: Option<(Span, String)>,
     /// Constructs that the draft cannot express; a module of the draft may contain them too.
     pub(crate) khronos_first: Option<(Span, String)>,
+}
+
+impl EditionMarks {
+    /// Adds the marks of a later text: the first ones count.
+    pub(crate) fn add(&mut self, later: EditionMarks) {
+        self.draft_only = self.draft_only.take().or(later.draft_only);
+        self.khronos_only = self.khronos_only.take().or(later.khronos_only);
+        self.khronos_first = self.khronos_first.take().or(later.khronos_first);
+    }
 }
 
 /// `import a.b;`, one entry per imported module.

@@ -143,7 +143,7 @@ pub(crate) fn part(
     if let Used::Names(names) = used {
         let keep = |name: &str| names.contains(name);
         let limits = Limits::default();
-        let module = parse_definitions(file, embedded.text, name, &keep, &limits, sink);
+        let module = parse_definitions((file, embedded.text), name, &keep, &limits, sink, None);
         return Some(module);
     }
     let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,7 +15,7 @@ use crate::library::{self, Layer, Used};
 use crate::limits::Limits;
 use crate::program::{Edition, ModuleInfo, Origin, Program};
 use crate::source::{FileId, Span};
-use crate::syntax::{expand_input_helpers, parse_module};
+use crate::syntax::{StatementCache, expand_input_helpers, parse_definitions, parse_module};
 
 /// Loads the model at `path`: a folder with `main.sknd`, or a single file whose stem becomes the main module's name.
 ///
@@ -36,18 +36,21 @@ pub fn load_program_with(
     sink: &mut Sink,
     open: &dyn Fn(&Path) -> Option<Vec<u8>>,
 ) -> Program {
-    load(path, edition, limits, sink, open, false)
+    load(path, edition, limits, sink, open, None)
 }
 
-/// Like [`load_program_with`], with whole modules of the library: editors offer all of their definitions.
+/// Like [`load_program_with`], with whole modules of the library: editors offer all of their definitions. `cache` has the
+/// statements of the texts before the last change.
 pub fn load_program_and_library(
     path: &Path,
     edition: Option<Edition>,
     limits: &Limits,
     sink: &mut Sink,
     open: &dyn Fn(&Path) -> Option<Vec<u8>>,
+    cache: &StatementCache,
 ) -> Program {
-    load(path, edition, limits, sink, open, true)
+    cache.begin();
+    load(path, edition, limits, sink, open, Some(cache))
 }
 
 fn load(
@@ -56,7 +59,7 @@ fn load(
     limits: &Limits,
     sink: &mut Sink,
     open: &dyn Fn(&Path) -> Option<Vec<u8>>,
-    whole: bool,
+    cache: Option<&StatementCache>,
 ) -> Program {
     let (folder, file) = if path.is_dir() {
         (path.to_path_buf(), path.join("main.sknd"))
@@ -64,12 +67,12 @@ fn load(
         let parent = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         (parent, path.to_path_buf())
     };
-    let mut loader = Loader { open, ..Loader::new(&file, folder, edition, limits, sink) };
+    let mut loader = Loader { open, cache, ..Loader::new(&file, folder, edition, limits, sink) };
     let main = loader.program.main.clone();
     if let Some(module) = loader.read(&file, &main, None) {
         loader.register(main, module, Origin::Model, 0);
         loader.follow_imports();
-        loader.read_library(whole);
+        loader.read_library(cache.is_some());
     }
     loader.program
 }
@@ -107,6 +110,7 @@ struct Loader<'a> {
     sink: &'a mut Sink,
     /// The contents of files that are not read from disk.
     open: &'a dyn Fn(&Path) -> Option<Vec<u8>>,
+    cache: Option<&'a StatementCache>,
     /// Keys of modules whose imports are not followed yet, with their distance from the main module.
     pending: Vec<(String, usize)>,
     /// The key and the name of each imported library module, and whether it belongs to edition khronos. The modules contain only
@@ -134,6 +138,7 @@ impl<'a> Loader<'a> {
             limits,
             sink,
             open: &|_| None,
+            cache: None,
             pending: Vec::new(),
             library: Vec::new(),
         }
@@ -331,7 +336,7 @@ impl<'a> Loader<'a> {
                     self.sink.report(diagnostic.with_help("save the file as UTF-8 text"));
                     return None;
                 }
-                Some(parse_module(id, &text, name, self.limits, self.sink))
+                Some(parse_definitions((id, &text), name, &|_| true, self.limits, self.sink, self.cache))
             }
             Err((code, message)) => {
                 let span = import.unwrap_or_else(|| {

@@ -19,6 +19,7 @@ mod nesting;
 mod repair;
 pub(crate) mod splitter;
 mod statement;
+mod statement_cache;
 pub mod token;
 
 use pest::Parser as _;
@@ -37,6 +38,7 @@ pub(crate) use input_helpers::expand_input_helpers;
 use nesting::TooDeep;
 pub(crate) use repair::definitions;
 pub use splitter::{block_kind, block_names};
+pub use statement_cache::StatementCache;
 use token::scan;
 
 /// The maximum nesting for which the stack of any thread suffices.
@@ -77,17 +79,18 @@ pub(crate) fn words(text: &str) -> (Vec<&str>, Vec<&str>) {
 /// `name` is the dotted name of the module. The text is at most [`Limits::source_bytes`] long (else a diagnostic and an
 /// empty module).
 pub fn parse_module(file: FileId, text: &str, name: &str, limits: &Limits, sink: &mut Sink) -> Module {
-    parse_definitions(file, text, name, &|_| true, limits, sink)
+    parse_definitions((file, text), name, &|_| true, limits, sink, None)
 }
 
 /// Like [`parse_module`], without the definitions whose names `keep` rejects.
+/// Statements that `cache` has are not parsed.
 pub(crate) fn parse_definitions(
-    file: FileId,
-    text: &str,
+    (file, text): (FileId, &str),
     name: &str,
     keep: &dyn Fn(&str) -> bool,
     limits: &Limits,
     sink: &mut Sink,
+    cache: Option<&StatementCache>,
 ) -> Module {
     let mut module = Module { file, name: name.to_string(), ..Module::default() };
     if text.len() > limits.source_bytes || u32::try_from(text.len()).is_err() {
@@ -98,7 +101,7 @@ pub(crate) fn parse_definitions(
         ));
         return module;
     }
-    repair::read_regions(text, keep, limits, sink, &mut module);
+    repair::read_regions(text, keep, limits, sink, cache, &mut module);
     casts::resolve(&mut module);
     module
 }

@@ -14,6 +14,7 @@ use skript_frontend::model::{Extent, Value};
 use skript_frontend::program::Program;
 use skript_frontend::source::{FileId, Span};
 use skript_frontend::source_files::load_program_and_library;
+use skript_frontend::syntax::StatementCache;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ use std::time::SystemTime;
 pub(crate) struct Analysis {
     main: PathBuf,
     pub(crate) program: Program,
+    /// The statements of the model's files, for the next version of them.
+    statements: Rc<StatementCache>,
     /// The diagnostics of loading, until the model is checked.
     loaded: RefCell<Sink>,
     checked: OnceCell<Checked>,
@@ -61,7 +64,8 @@ impl Analysis {
     ) -> Analysis {
         let (mut sink, begin) = (Sink::default(), SystemTime::now());
         let open = |path: &Path| open(path).map(String::into_bytes);
-        let program = load_program_and_library(main, None, &Limits::default(), &mut sink, &open);
+        let statements = before.map(|before| Rc::clone(&before.statements)).unwrap_or_default();
+        let program = load_program_and_library(main, None, &Limits::default(), &mut sink, &open, &statements);
         let files = program.sources.files().filter(|(file, _)| !file.is_library());
         let files: Vec<_> = files.map(|(_, file)| (file.path.clone(), stamp(&file.path))).collect();
         let is_complete =
@@ -71,7 +75,7 @@ impl Analysis {
         let files = (is_complete && files.iter().all(is_older)).then_some(files);
         let tensors_before = before.map(Analysis::latest_tensors).unwrap_or_default();
         let (loaded, lines, checked) = (RefCell::new(sink), RefCell::default(), OnceCell::new());
-        Analysis { main: main.to_owned(), program, loaded, lines, files, checked, tensors_before }
+        Analysis { main: main.to_owned(), program, statements, loaded, lines, files, checked, tensors_before }
     }
 
     /// Checks the model, and composes it if every attribute has a default; once, when this is needed first.

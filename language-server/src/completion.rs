@@ -39,7 +39,7 @@ pub(crate) fn items(names: &Names, offset: usize) -> Vec<CompletionItem> {
         Context::Import => plain(library::names(), CompletionItemKind::MODULE),
         Context::BuiltIn => plain(built_ins(), CompletionItemKind::FUNCTION),
         Context::Member(path) => match names.resolve(path) {
-            Some(owner) => operators(names, owner),
+            Some(owner) => operators(names, owner, &format!("{path}.")),
             None => Vec::new(),
         },
         Context::Attribute(path, given) => match names.operator(path) {
@@ -110,26 +110,30 @@ fn built_ins() -> impl Iterator<Item = &'static str> {
     names.filter(|name| builtin(name).is_some())
 }
 
-/// Operators of a module except private operators (`_…`), with signature and comment.
-fn operators(names: &Names, owner: &Module) -> Vec<CompletionItem> {
+/// Operators of a module except private operators (`_…`), with their signatures. [`resolved`] adds their comments.
+fn operators(names: &Names, owner: &Module, prefix: &str) -> Vec<CompletionItem> {
     let shown = owner
         .definitions
         .iter()
         .filter(|d| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_'));
-    let items = shown.map(|definition| {
-        let entity = Entity::Operator { module: owner, definition };
-        CompletionItem {
-            label: definition.name.name.clone(),
-            kind: Some(CompletionItemKind::FUNCTION),
-            detail: Some(signature_help::detail(names, definition)),
-            documentation: Some(Documentation::MarkupContent(MarkupContent {
-                kind: MarkupKind::Markdown,
-                value: hover::text(names.analysis, &entity),
-            })),
-            ..CompletionItem::default()
-        }
+    let items = shown.map(|definition| CompletionItem {
+        label: definition.name.name.clone(),
+        kind: Some(CompletionItemKind::FUNCTION),
+        detail: Some(signature_help::detail(names, definition)),
+        data: Some(format!("{prefix}{}", definition.name.name).into()),
+        ..CompletionItem::default()
     });
     items.collect()
+}
+
+/// The item with the documentation of its operator, if it is one.
+pub(crate) fn resolved(names: &Names, mut item: CompletionItem) -> CompletionItem {
+    let operator = item.data.as_ref().and_then(|data| data.as_str()).and_then(|path| names.operator(path));
+    item.documentation = operator.map(|operator| {
+        let value = hover::text(names.analysis, &operator);
+        Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
+    });
+    item
 }
 
 /// The attributes of an operator that have no value yet.
@@ -165,7 +169,7 @@ fn anything(names: &Names, offset: usize) -> Vec<CompletionItem> {
             });
         }
     }
-    items.extend(operators(names, module));
+    items.extend(operators(names, module, ""));
     let imports = module.imports.iter().map(|i| i.path.text()).collect::<Vec<_>>();
     items.extend(plain(imports.iter().map(String::as_str), CompletionItemKind::MODULE));
     items.extend(plain(WORDS, CompletionItemKind::KEYWORD));

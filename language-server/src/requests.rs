@@ -9,8 +9,8 @@ use lsp_types::request::{
     CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare, CodeActionRequest,
     Completion, DocumentHighlightRequest, DocumentLinkRequest, DocumentSymbolRequest, FoldingRangeRequest,
     Formatting, GotoDeclaration, GotoDefinition, HoverRequest, InlayHintRequest, PrepareRenameRequest,
-    References, Rename, Request as Kind, SelectionRangeRequest, SemanticTokensFullRequest,
-    SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
+    References, Rename, Request as Kind, ResolveCompletionItem, SelectionRangeRequest,
+    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
     CallHierarchyItem, CallHierarchyServerCapability, CodeActionKind, CodeActionOptions,
@@ -19,7 +19,7 @@ use lsp_types::{
     OneOf, Position, Range, RenameOptions, SelectionRangeProviderCapability, SemanticTokens,
     SemanticTokensFullOptions, SemanticTokensOptions, ServerCapabilities, SignatureHelpOptions,
     TextDocumentIdentifier, TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    WorkDoneProgressOptions, WorkspaceSymbolResponse,
+    Url, WorkDoneProgressOptions, WorkspaceSymbolResponse,
 };
 use std::ops::Range as Bytes;
 
@@ -67,6 +67,7 @@ pub(crate) fn capabilities() -> ServerCapabilities {
         }),
         completion_provider: Some(CompletionOptions {
             trigger_characters: triggers(&[".", "@", "{", "`"]),
+            resolve_provider: Some(true),
             ..CompletionOptions::default()
         }),
         ..ServerCapabilities::default()
@@ -90,8 +91,22 @@ pub(crate) fn answer(workspace: &Workspace, request: Request) -> Response {
         .on::<Rename>(|p| place(&p.text_document_position)?.rename(workspace, &p.new_name))
         .on::<Completion>(|p| {
             let place = place(&p.text_document_position)?;
-            let items = place.names().map(|names| completion::items(&names, place.offset));
+            let mut items = place.names().map(|names| completion::items(&names, place.offset));
+            // The file in which the names of the items have their meaning.
+            for data in items.iter_mut().flatten().filter_map(|item| item.data.as_mut()) {
+                *data = serde_json::json!([p.text_document_position.text_document.uri, data]);
+            }
             Ok(items.map(CompletionResponse::Array))
+        })
+        .on::<ResolveCompletionItem>(|mut item| {
+            let data = item.data.take().and_then(|data| serde_json::from_value(data).ok());
+            let Some((uri, data)): Option<(Url, serde_json::Value)> = data else { return Ok(item) };
+            item.data = Some(data);
+            let place = place(&start_of(&TextDocumentIdentifier::new(uri)))?;
+            Ok(match place.names() {
+                Some(names) => completion::resolved(&names, item),
+                None => item,
+            })
         })
         .on::<SignatureHelpRequest>(|p| {
             let place = place(&p.text_document_position_params)?;

@@ -312,3 +312,21 @@ fn texts_without_files_are_analysed() {
     assert!(published[0].contains("`z`"), "{published:?}");
     editor.quit();
 }
+
+/// Comments of operators are sent on demand.
+#[test]
+fn completed_operators_have_signatures_and_comments() {
+    let Session { _folder, main, mut editor, .. } = session();
+    let text = MODEL.replace("mine.twice(c)", "mine.");
+    editor.open(&main, &text);
+    let items = editor.ask_at("textDocument/completion", &main, &text, ";\n    }\n}");
+    let twice = items.as_array().unwrap().iter().find(|item| item["label"] == "twice").unwrap();
+    assert_eq!(twice["detail"], "(x: real[s..])");
+    assert_eq!(twice["documentation"], Value::Null);
+    let resolved = editor.ask("completionItem/resolve", twice.clone());
+    assert!(
+        resolved["documentation"]["value"].as_str().unwrap().contains("Twice of everything."),
+        "{resolved}"
+    );
+    editor.quit();
+}

@@ -13,7 +13,7 @@ use super::build::Builder;
 use super::grammar::Rule;
 use super::splitter::{DEFINITION_WORDS, Splitter, begins_definition, block_named, from_import};
 use super::token::{Bracket, Token, TokenKind, enclosing, nest, scan};
-use super::{MAX_ERRORS, SHALLOW, nesting, read};
+use super::{MAX_ERRORS, SHALLOW, StatementCache, nesting, read};
 use crate::ast::Module;
 use crate::diagnostics::codes::{BRACKET, MISSING_SEMICOLON, SYNTAX};
 use crate::diagnostics::{Code, Diagnostic, Sink, closest};
@@ -81,6 +81,7 @@ pub(super) fn read_regions(
     keep: &dyn Fn(&str) -> bool,
     limits: &Limits,
     sink: &mut Sink,
+    cache: Option<&StatementCache>,
     module: &mut Module,
 ) {
     let tokens = scan(text);
@@ -109,7 +110,7 @@ pub(super) fn read_regions(
         let most_errors = MAX_ERRORS - errors;
         let file = module.file;
         let reader =
-            Reader { text, lines: &lines, tokens: &tokens, region, after, limits, file, most_errors };
+            Reader { text, lines: &lines, tokens: &tokens, region, after, limits, file, most_errors, cache };
         reader.read(&mut trials, sink, module);
     }
 }
@@ -179,6 +180,7 @@ struct Reader<'t> {
     limits: &'t Limits,
     file: FileId,
     most_errors: usize,
+    cache: Option<&'t StatementCache>,
 }
 
 /// The cost of the trials of a file, and cached results.
@@ -246,6 +248,7 @@ impl<'t> Reader<'t> {
                 sink,
                 marks: module.edition_marks.clone(),
             },
+            cache: self.cache,
             after_definitions: !module.definitions.is_empty(),
             most_errors,
             repaired: Vec::new(),

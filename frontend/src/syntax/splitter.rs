@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::StatementCache;
 use super::advice::{COMMENT_SIGN, foreign_definition, header};
 use super::brackets::Opened;
 use super::build::Builder;
@@ -91,6 +92,8 @@ pub(super) struct Splitter<'t, 's> {
     pub(super) edits: &'t [Edit],
     pub(super) at: usize,
     pub(super) builder: Builder<'s>,
+    /// The statements of the text before a change.
+    pub(super) cache: Option<&'s StatementCache>,
     /// Whether definitions precede the region.
     pub(super) after_definitions: bool,
     /// The number of errors after which the rest is not parsed.

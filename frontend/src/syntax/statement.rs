@@ -9,7 +9,7 @@ use super::repair::Edit;
 use super::splitter::{Deferred, End, Splitter, Statement};
 use super::token::{Token, TokenKind};
 use super::{Failure, SHALLOW, STACK_PER_LEVEL, expectation, nesting, on_stack, read, too_deep};
-use crate::ast::{BlockKind, Definition};
+use crate::ast::{BlockKind, Definition, Relocate};
 use crate::diagnostics::codes::NESTING;
 
 /// The text of a statement that pest parses.
@@ -17,6 +17,11 @@ pub(super) struct StatementText<'t> {
     pub(super) written: Cow<'t, str>,
     pub(super) splices: Vec<Splice>,
 }
+
+/// The tree of a statement.
+pub(super) trait Tree: Clone + Relocate + Send + 'static {}
+
+impl<T: Clone + Relocate + Send + 'static> Tree for T {}
 
 /// The result of parsing a text.
 enum Attempt<T> {
@@ -53,7 +58,7 @@ impl<'t> Splitter<'t, '_> {
     }
 
     /// Parses a statement, or several if only their semicolons are missing.
-    fn read_all<T: Send>(
+    fn read_all<T: Tree>(
         &mut self,
         entry: Rule,
         statement: &Statement<'t>,
@@ -124,7 +129,8 @@ impl<'t> Splitter<'t, '_> {
         if statement.broken {
             return None;
         }
-        match self.attempt(entry, statement.tokens, build) {
+        let text = self.statement_text(statement.tokens)?;
+        match self.attempt_text(entry, statement.tokens, text, build) {
             Attempt::Built(item) => item,
             Attempt::Refused => None,
             Attempt::Failed(failure) => {
@@ -135,13 +141,47 @@ impl<'t> Splitter<'t, '_> {
     }
 
     /// Parses a text, on a separate stack if it nests deep.
-    fn attempt<T: Send>(
+    fn attempt<T: Tree>(
         &mut self,
         entry: Rule,
         tokens: &[Token],
         build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
     ) -> Attempt<T> {
         let (Some(text), Some(first)) = (self.statement_text(tokens), tokens.first()) else {
+            return Attempt::Built(None);
+        };
+        let Some(cache) = self.cache.filter(|_| text.splices.is_empty()) else {
+            return self.attempt_text(entry, tokens, text, build);
+        };
+        let (file, written) = (self.builder.file, text.written.clone());
+        if let Some((tree, marks)) = cache.get(entry, &written, file, first.start) {
+            self.builder.marks.add(marks);
+            return Attempt::Built(Some(tree));
+        }
+        let marks = std::mem::take(&mut self.builder.marks);
+        let errors = self.builder.sink.diagnostics().len();
+        let attempt = self.attempt_text(entry, tokens, text, build);
+        let found = std::mem::replace(&mut self.builder.marks, marks);
+        let is_shallow = nesting::depth(tokens, self.builder.limits).is_ok_and(|depth| depth <= SHALLOW);
+        if let Attempt::Built(Some(tree)) = &attempt
+            && self.builder.sink.diagnostics().len() == errors
+            && is_shallow
+        {
+            cache.put((entry, &written), (tree, &found), first.start);
+        }
+        self.builder.marks.add(found);
+        attempt
+    }
+
+    /// Parses the text of a statement.
+    fn attempt_text<T: Send>(
+        &mut self,
+        entry: Rule,
+        tokens: &[Token],
+        text: StatementText,
+        build: impl Fn(&mut Builder, &Pair) -> Option<T> + Sync,
+    ) -> Attempt<T> {
+        let Some(first) = tokens.first() else {
             return Attempt::Built(None);
         };
         self.note_repair(tokens);
