@@ -6,9 +6,22 @@
 //! refer to another file by then. Opening does not block.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+/// Locks a folder until the result is dropped; other processes that lock it wait. Some file systems have no locks: there,
+/// nothing is locked.
+///
+/// # Errors
+/// The folder cannot be opened or locked.
+pub fn lock_folder(folder: &Path) -> std::io::Result<File> {
+    let opened = File::open(folder)?;
+    match opened.lock() {
+        Err(error) if error.kind() != ErrorKind::Unsupported => Err(error),
+        _ => Ok(opened),
+    }
+}
 
 /// The reason why a file cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -38,7 +38,7 @@ pub(crate) struct Analysis {
     files: Option<Vec<(PathBuf, Stamp)>>,
 }
 
-/// What the check and the composition found.
+/// The results of the check and of the composition.
 struct Checked {
     diagnostics: Vec<Diagnostic>,
     tensors: Rc<Tensors>,
@@ -64,7 +64,7 @@ impl Analysis {
     ) -> Analysis {
         let (mut sink, begin) = (Sink::default(), SystemTime::now());
         let open = |path: &Path| open(path).map(String::into_bytes);
-        let statements = before.map(|before| Rc::clone(&before.statements)).unwrap_or_default();
+        let statements = before.map_or_else(Rc::default, |before| Rc::clone(&before.statements));
         let program = load_program_and_library(main, None, &Limits::default(), &mut sink, &open, &statements);
         let files = program.sources.files().filter(|(file, _)| !file.is_library());
         let files: Vec<_> = files.map(|(_, file)| (file.path.clone(), stamp(&file.path))).collect();
@@ -73,7 +73,7 @@ impl Analysis {
         // A file that was saved meanwhile may have been read before.
         let is_older = |(_, stamp): &(PathBuf, Stamp)| stamp.is_none_or(|(changed, _)| changed < begin);
         let files = (is_complete && files.iter().all(is_older)).then_some(files);
-        let tensors_before = before.map(Analysis::latest_tensors).unwrap_or_default();
+        let tensors_before = before.map_or_else(Rc::default, Analysis::latest_tensors);
         let (loaded, lines, checked) = (RefCell::new(sink), RefCell::default(), OnceCell::new());
         Analysis { main: main.to_owned(), program, statements, loaded, lines, files, checked, tensors_before }
     }

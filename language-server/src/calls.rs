@@ -69,8 +69,8 @@ pub(crate) fn outgoing(
         if within(span)
             && let Some(Entity::Operator { module, definition }) = names.entity(at)
         {
-            let found = by_operator.entry(definition.name.span).or_insert((module, definition, Vec::new()));
-            found.2.push(analysis.range(span));
+            let invoked = by_operator.entry(definition.name.span).or_insert((module, definition, Vec::new()));
+            invoked.2.push(analysis.range(span));
         }
     }
     let calls = by_operator.into_values().filter_map(|(module, definition, from_ranges)| {

@@ -78,7 +78,7 @@ enum Role<'a> {
 /// The names of a definition.
 struct Scope<'a> {
     declared: HashMap<String, Declared>,
-    /// By the offset of the word.
+    /// The keys are the offsets of the words.
     roles: HashMap<u32, Role<'a>>,
 }
 
@@ -108,14 +108,14 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The words of a module, and what they stand for.
+/// The words of a module with their entities.
 pub(crate) struct Names<'a> {
     pub(crate) analysis: &'a Analysis,
     key: &'a str,
     pub(crate) module: &'a Module,
     /// Without comments. The tokens between braces replace a string with braces.
     pub(crate) tokens: Vec<Token<'a>>,
-    /// By the index of the definition, built on demand.
+    /// The keys are the indices of the definitions; built on demand.
     scopes: RefCell<HashMap<usize, Rc<Scope<'a>>>>,
 }
 
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_for_what_the_language_says() {
+    fn words_have_the_entities_of_the_language() {
         let text = "operator f {
     @attrib { stride: int; shape: int; }
     @input { x: real[n]; }
@@ -411,9 +411,9 @@ graph G {
     @compose { stride = f{stride=1, shape=2}(x); y = f: f{stride=1, shape=2}(stride); }
 }
 ";
-        let found = entities(text);
+        let words = entities(text);
         let of_line =
-            |needle: &str| found.iter().filter(|e| e.starts_with(needle)).cloned().collect::<Vec<_>>();
+            |needle: &str| words.iter().filter(|e| e.starts_with(needle)).cloned().collect::<Vec<_>>();
         // The last line: a tensor, an attribute, an attribute, the tensor.
         assert_eq!(
             of_line("stride:").join(" "),

@@ -27,7 +27,7 @@ pub(crate) fn folding(text: &str, lines: &Lines) -> Vec<FoldingRange> {
     for token in &tokens {
         match token.kind {
             TokenKind::Open(_) => open.push(line(token.start)),
-            // The line of the closing bracket stays visible.
+            // Editors show the line of the closing bracket.
             TokenKind::Close(_) => {
                 if let Some(start) = open.pop() {
                     fold(start, line(token.start).saturating_sub(1), None);
@@ -76,39 +76,47 @@ pub(crate) fn selection(text: &str, lines: &Lines, offset: usize) -> SelectionRa
 /// The ranges around an offset, from the whole text to the word.
 fn around(text: &str, offset: usize) -> Vec<Range<usize>> {
     let tokens = scan(text);
-    let mut ranges = vec![0..text.len()];
+    let mut ranges = Vec::new();
+    ranges.push(0..text.len());
     let mut inside = 0..tokens.len();
-    loop {
-        let Some(part) = tokens.get(inside.clone()) else { break };
-        let depth = part.first().map_or(0, |t| t.depth);
-        // The statement, or the definition, between two ends at this depth.
-        let ends = |t: &Token| {
-            t.depth == depth && matches!(t.kind, TokenKind::Semicolon | TokenKind::Close(Bracket::Curly))
-        };
-        let next = part.partition_point(|t| t.end < offset);
-        let first = part.iter().take(next).rposition(ends).map_or(0, |at| at + 1);
-        let last = part.iter().skip(next).position(ends).map_or(part.len(), |at| next + at + 1);
-        if let Some([first, .., last]) = part.get(first..last) {
+    while let Some(part) = tokens.get(inside.clone()) {
+        if let Some([first, .., last]) = part.get(statement(part, offset)) {
             push(&mut ranges, first.start..last.end, offset);
         }
-        // The bracket at this depth around the offset.
-        let is_open = |t: &Token| t.depth == depth && matches!(t.kind, TokenKind::Open(_)) && t.end <= offset;
-        let Some(open) = part.iter().rposition(is_open) else { break };
-        let is_close = |t: &Token| t.depth == depth && matches!(t.kind, TokenKind::Close(_));
-        let close = part.iter().skip(open + 1).position(is_close).map(|at| open + 1 + at);
-        let Some((start, end)) = part.get(open).zip(close.and_then(|close| part.get(close))) else { break };
-        if end.start < offset {
-            break;
+        let Some((open, close)) = bracket(part, offset) else { break };
+        if let Some((start, end)) = part.get(open).zip(part.get(close)) {
+            push(&mut ranges, start.start..end.end, offset);
+            push(&mut ranges, start.end..end.start, offset);
         }
-        push(&mut ranges, start.start..end.end, offset);
-        push(&mut ranges, start.end..end.start, offset);
-        inside = inside.start + open + 1..inside.start + close.unwrap_or(open + 1);
+        inside = inside.start + open + 1..inside.start + close;
     }
     let word = tokens.iter().find(|t| t.kind == TokenKind::Word && t.start <= offset && offset <= t.end);
     if let Some(word) = word {
         push(&mut ranges, word.start..word.end, offset);
     }
     ranges
+}
+
+/// The tokens of the statement or definition around an offset, between two ends at the depth of the first token.
+fn statement(part: &[Token], offset: usize) -> Range<usize> {
+    let depth = part.first().map_or(0, |t| t.depth);
+    let ends = |t: &Token| {
+        t.depth == depth && matches!(t.kind, TokenKind::Semicolon | TokenKind::Close(Bracket::Curly))
+    };
+    let next = part.partition_point(|t| t.end < offset);
+    let first = part.iter().take(next).rposition(ends).map_or(0, |at| at + 1);
+    let last = part.iter().skip(next).position(ends).map_or(part.len(), |at| next + at + 1);
+    first..last
+}
+
+/// The tokens of the brackets around an offset, at the depth of the first token.
+fn bracket(part: &[Token], offset: usize) -> Option<(usize, usize)> {
+    let depth = part.first()?.depth;
+    let is_open = |t: &Token| t.depth == depth && matches!(t.kind, TokenKind::Open(_)) && t.end <= offset;
+    let open = part.iter().rposition(is_open)?;
+    let is_close = |t: &Token| t.depth == depth && matches!(t.kind, TokenKind::Close(_));
+    let close = open + 1 + part.iter().skip(open + 1).position(is_close)?;
+    (part.get(close)?.start >= offset).then_some((open, close))
 }
 
 /// Adds a range that is smaller than the last one and contains the offset.
@@ -156,8 +164,8 @@ mod tests {
     #[test]
     fn brackets_comments_and_imports_fold() {
         let ranges = folding(TEXT, &Lines::new(TEXT));
-        let mut found: Vec<(u32, u32)> = ranges.iter().map(|r| (r.start_line, r.end_line)).collect();
-        found.sort_unstable();
-        assert_eq!(found, [(0, 1), (2, 3), (4, 8), (5, 7)]);
+        let mut lines: Vec<(u32, u32)> = ranges.iter().map(|r| (r.start_line, r.end_line)).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [(0, 1), (2, 3), (4, 8), (5, 7)]);
     }
 }

@@ -37,8 +37,8 @@ pub(crate) fn definitions(analysis: &Analysis, query: &str) -> Vec<SymbolInforma
     let query = query.to_lowercase();
     let modules = analysis.program.modules.values().filter(|module| !module.file.is_library());
     let all = modules.flat_map(|module| module.definitions.iter().map(move |d| (module, d)));
-    let found = all.filter(|(_, definition)| definition.name.name.to_lowercase().contains(&query));
-    let symbols = found.filter_map(|(module, definition)| {
+    let matching = all.filter(|(_, definition)| definition.name.name.to_lowercase().contains(&query));
+    let symbols = matching.filter_map(|(module, definition)| {
         let (path, _) = analysis.location(definition.span)?;
         Some(SymbolInformation {
             name: definition.name.name.clone(),

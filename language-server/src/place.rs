@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A position in a file of a model, and what is there.
+//! Answers requests about a position in a file.
 
 use crate::analysis::Analysis;
 use crate::names::{Entity, Names};
@@ -89,7 +89,7 @@ impl Place {
     fn occurrences(&self, workspace: &Workspace, declaration: Span, name: &str) -> Vec<Location> {
         let Some((path, _)) = self.analysis.location(declaration) else { return Vec::new() };
         let mut seen = BTreeSet::new();
-        let mut found = Vec::new();
+        let mut locations = Vec::new();
         for analysis in workspace.analyses() {
             let mut files = analysis.program.sources.files();
             let Some((file, _)) = files.find(|(_, file)| file.path == path) else { continue };
@@ -98,11 +98,11 @@ impl Place {
             for place in spans.into_iter().filter_map(|span| location(&analysis, span)) {
                 let start = place.range.start;
                 if seen.insert((place.uri.clone(), start.line, start.character)) {
-                    found.push(place);
+                    locations.push(place);
                 }
             }
         }
-        found
+        locations
     }
 
     /// The occurrences of the name at the position in its file.
@@ -141,8 +141,8 @@ impl Place {
     /// The name cannot be changed, or the new name is not valid.
     pub(crate) fn rename(&self, workspace: &Workspace, new: &str) -> Result<Option<WorkspaceEdit>, String> {
         let Some(names) = self.names() else { return Ok(None) };
-        let found = names.entity_at(self.offset);
-        let Some((at, entity)) = found else { return Err("there is no name at this position".to_owned()) };
+        let (at, entity) =
+            names.entity_at(self.offset).ok_or_else(|| "this position has no name".to_owned())?;
         let refused = references::refusal(&entity).or_else(|| references::conflict(&names, &entity, new));
         if let Some(reason) = refused {
             return Err(reason);

@@ -23,7 +23,7 @@ use lsp_types::{
 };
 use std::ops::Range as Bytes;
 
-/// What the server offers.
+/// The capabilities of the server.
 pub(crate) fn capabilities() -> ServerCapabilities {
     let triggers = |signs: &[&str]| Some(signs.iter().map(|sign| (*sign).to_owned()).collect());
     ServerCapabilities {

@@ -136,13 +136,13 @@ mod tests {
         ] {
             let text = format!("{head}{written}");
             let help = super::help(&analysed(&text).names(), text.len());
-            let found = help.as_ref().map(|help| (help.active_parameter, help.signatures[0].label.as_str()));
-            match (found, wanted) {
+            let shown = help.as_ref().map(|help| (help.active_parameter, help.signatures[0].label.as_str()));
+            match (shown, wanted) {
                 (Some((at, label)), Some((wanted_at, wanted_label))) => {
                     assert_eq!(at, wanted_at, "{written}");
                     assert!(label.contains(wanted_label), "{label}");
                 }
-                (found, wanted) => assert_eq!(found.is_some(), wanted.is_some(), "{written}: {found:?}"),
+                (shown, wanted) => assert_eq!(shown.is_some(), wanted.is_some(), "{written}: {shown:?}"),
             }
         }
     }

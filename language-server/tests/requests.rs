@@ -101,7 +101,7 @@ fn names_are_changed_wherever_they_occur() {
         ("padding=", "border", "this name belongs to the library"),
         ("compose", "lower", "this name belongs to the language"),
         ("nn.conv", "net", "the module `nn` is named after its file"),
-        ("= nn", "net", "there is no name at this position"),
+        ("= nn", "net", "this position has no name"),
     ] {
         let error = rename(&main, MODEL, needle, new).unwrap_err();
         assert!(error.starts_with(reason), "{needle}: {error}");
@@ -184,13 +184,13 @@ fn tokens_have_types() {
     let tokens = editor.ask("textDocument/semanticTokens/full", document);
     let numbers: Vec<u64> = tokens["data"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
     let (mut line, mut column) = (0, 0);
-    let mut found = Vec::new();
+    let mut types = Vec::new();
     for token in numbers.chunks_exact(5) {
         column = if token[0] == 0 { column + token[1] } else { token[1] };
         line += token[0];
         let text = MODEL.lines().nth(line as usize).unwrap();
         let word = &text[column as usize..(column + token[2]) as usize];
-        found.push(format!("{word}:{}", token[3]));
+        types.push(format!("{word}:{}", token[3]));
     }
     // The numbers are the positions in the legend of the capabilities.
     for wanted in [
@@ -206,7 +206,7 @@ fn tokens_have_types() {
         "padding:10",
         "c:11",
     ] {
-        assert!(found.iter().any(|f| f == wanted), "{wanted} of {found:?}");
+        assert!(types.iter().any(|f| f == wanted), "{wanted} of {types:?}");
     }
     let range = json!({"start": {"line": 14, "character": 0}, "end": {"line": 15, "character": 0}});
     let params = json!({"textDocument": {"uri": url(&main)}, "range": range});

@@ -35,7 +35,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// What a block of this kind contains, in one sentence.
+    /// The contents of a block of this kind, in one sentence.
     pub fn description(self) -> &'static str {
         match self {
             BlockKind::Dtype => "Type parameters, with their bounds and defaults: `T: num = real;`.",

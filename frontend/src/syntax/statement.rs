@@ -161,15 +161,15 @@ impl<'t> Splitter<'t, '_> {
         let marks = std::mem::take(&mut self.builder.marks);
         let errors = self.builder.sink.diagnostics().len();
         let attempt = self.attempt_text(entry, tokens, text, build);
-        let found = std::mem::replace(&mut self.builder.marks, marks);
+        let later = std::mem::replace(&mut self.builder.marks, marks);
         let is_shallow = nesting::depth(tokens, self.builder.limits).is_ok_and(|depth| depth <= SHALLOW);
         if let Attempt::Built(Some(tree)) = &attempt
             && self.builder.sink.diagnostics().len() == errors
             && is_shallow
         {
-            cache.put((entry, &written), (tree, &found), first.start);
+            cache.put((entry, &written), (tree, &later), first.start);
         }
-        self.builder.marks.add(found);
+        self.builder.marks.add(later);
         attempt
     }
 

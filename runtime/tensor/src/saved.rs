@@ -26,12 +26,7 @@ pub fn save<'a>(
 ) -> Result<(), TensorError> {
     let failed = |error| TensorError::io(folder, "write", error);
     fs::create_dir_all(folder).map_err(failed)?;
-    let locked = File::open(folder).map_err(failed)?;
-    match locked.lock() {
-        // Some file systems have no locks.
-        Err(error) if error.kind() != ErrorKind::Unsupported => return Err(failed(error)),
-        _ => {}
-    }
+    let _lock = skript_host::file::lock_folder(folder).map_err(failed)?;
     complete(folder)?;
     let mut written = Vec::new();
     let saved = write(folder, variables, &mut written).and_then(|()| list(folder, &written));
@@ -135,8 +130,8 @@ mod tests {
         // The new values count for readers, who leave the folder as it is.
         let store = WeightStore::folder(at, "main", 1 << 20).unwrap();
         let read = |name: &str| {
-            let found = store.sources()[0].get(name, &|_, _| Ok(())).unwrap();
-            found.unwrap().as_f32().unwrap()[0]
+            let stored = store.sources()[0].get(name, &|_, _| Ok(())).unwrap();
+            stored.unwrap().as_f32().unwrap()[0]
         };
         assert_eq!((read("a"), read("b")), (2.0, 2.0));
         assert_eq!(value(at, "b"), 1.0);
