@@ -22,7 +22,7 @@ mod importer;
 mod library;
 mod literals;
 mod model_file;
-mod names;
+pub mod names;
 pub mod operators;
 mod origin;
 mod proto;

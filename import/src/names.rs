@@ -54,8 +54,8 @@ pub fn within(onnx: &str, whole: &str) -> String {
     }
 }
 
-/// Applies the rules for characters and prefixes.
-fn valid(onnx: &str, prefix: &str) -> String {
+/// The name in SkriptND by the rules for characters and prefixes, if no other name is equal.
+pub fn valid(onnx: &str, prefix: &str) -> String {
     let onnx = onnx.strip_suffix("_output_0").unwrap_or(onnx);
     let mut name = String::new();
     for c in onnx.chars() {

@@ -243,6 +243,10 @@ pub struct CompareArguments {
     /// Compare every tensor of the graph even if the outputs agree
     #[arg(long)]
     pub keep_intermediates: bool,
+    /// Compare with the arrays of a .npz or .safetensors file, or with the .npy files of a folder, in place of the evaluator.
+    /// Arrays have the names of tensors, in SkriptND or in the ONNX model: `--input x=all.npz --with all.npz`
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
+    pub with: Option<PathBuf>,
     /// For tests: lower the first op like the second
     #[arg(long, value_name = "OP=OP", value_parser = name_and_value, hide = true)]
     pub break_lowering: Option<(String, String)>,

@@ -144,6 +144,19 @@ impl WeightStore {
         &self.sources
     }
 
+    /// The array of this name in the first source that has it, in its stored type.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the array cannot be read.
+    pub fn array(&self, name: &str) -> Result<Option<Tensor>, TensorError> {
+        for source in &self.sources {
+            if let Some(array) = source.get(name, &|_, _| Ok(()))? {
+                return Ok(Some(array));
+            }
+        }
+        Ok(None)
+    }
+
     /// How to provide weights for a variable, for messages.
     fn expected(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
@@ -185,10 +198,9 @@ impl Source {
 
     /// The path in messages, which identifies the file and the variable.
     fn path_of(&self, name: &str) -> Result<PathBuf, TensorError> {
-        let file = file_name(name)?;
         Ok(match self {
-            Source::Folder { path, .. } => path.join(file),
-            Source::Packed(archive) => archive.folder().join(file),
+            Source::Folder { path, .. } => path.join(file_name(name)?),
+            Source::Packed(archive) => archive.folder().join(file_name(name)?),
             Source::SafeTensors(arrays) => arrays.path().join(name),
             Source::Npz(arrays) => arrays.path().join(name),
             Source::Gguf(arrays) => arrays.path().join(name),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript compare`: compares the outputs of compiled code with the reference evaluator.
+//! `skript compare`: compares the outputs of compiled code with the reference evaluator, or with saved arrays.
 
-use skript::{Model, Tensor};
+use skript::{Compiler, Model, Tensor};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::ANSWERS_DIFFER;
 use skript_frontend::model;
@@ -16,6 +16,7 @@ use crate::outputs;
 use crate::session::{Session, Stopped, reporter};
 use crate::watch::Watch;
 
+mod saved;
 mod steps;
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
@@ -25,7 +26,12 @@ pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     call.target.announce(console);
     let mut session = Session::open_for_call(&arguments.model, &call.reading, &call.inputs);
     if let Some((model, (inputs, variables))) = session.compose_with_arrays(call) {
-        match compare(arguments, &Job { model: &model, inputs: &inputs, variables: &variables }) {
+        let job = Job { model: &model, inputs: &inputs, variables: &variables };
+        let report = match &arguments.with {
+            Some(path) => saved::compare(arguments, &job, path, session.unpacked_bytes()),
+            None => compare(arguments, &job),
+        };
+        match report {
             Ok(report) => crate::stdout::print(&skript_host::printable(&report)),
             Err(error) => session.report_all(error),
         }
@@ -35,18 +41,13 @@ pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
 
 /// Compares the outputs of the graph as it is compiled otherwise; if they differ, or on request, every tensor of the graph.
 fn compare(arguments: &CompareArguments, job: &Job) -> Result<String, Stopped> {
-    let exchange = arguments.break_lowering.clone();
-    let compiler = arguments.call.compiler();
-    let options = Options { exchange, ..compiler.options().clone() };
-    let compiler = compiler.with_options(options);
+    let compiler = compiler(arguments);
     let is_integer = compiler.options_for(job.model.origin()).target.computes_integers();
     let both = |model: &Model| {
         let job = Job { model, ..*job };
-        let calls = Calls { count: 1, is_profiled: false, is_cached: false };
-        Ok::<_, Stopped>((job.evaluate(1)?.outputs, job.compute(&compiler, calls)?.outputs))
+        Ok::<_, Stopped>((job.evaluate(1)?.outputs, job.compute(&compiler, ONCE)?.outputs))
     };
     let model = job.model;
-    let mut report = String::new();
     let (expected, found) = both(model)?;
     let outputs = lines(arguments, model, is_integer, &expected, &found);
     let differs = outputs.iter().any(|l| !l.agrees);
@@ -57,27 +58,45 @@ fn compare(arguments: &CompareArguments, job: &Job) -> Result<String, Stopped> {
     } else {
         Vec::new()
     };
-    let first = detailed.iter().chain(&outputs).find(|l| !l.agrees);
-    if let Some(line) = first {
-        let location = line.span.filter(|_| detailed.iter().any(|l| !l.agrees));
-        let message = format!("`{}` {}", line.name, line.text);
-        let diagnostic = match location {
-            Some(span) => {
-                Diagnostic::error(&ANSWERS_DIFFER, span, message).with_label("the first tensor that differs")
-            }
-            None => Diagnostic::without_location(&ANSWERS_DIFFER, message),
-        };
-        let agreeing: Vec<&str> = detailed.iter().take_while(|l| l.agrees).map(|l| l.name.as_str()).collect();
-        return Err(Stopped::from(match agreeing.last() {
-            Some(last) => diagnostic
-                .with_note(None, format!("{} tensors before it agree, the last is `{last}`", agreeing.len())),
-            None => diagnostic,
-        }));
+    // If every tensor agrees that is computed as an output, only the outputs differ.
+    let explained = detailed.iter().any(|l| !l.agrees);
+    if differs && !explained {
+        first_difference(&outputs, false)?;
     }
-    for line in detailed.iter().chain(outputs.iter().filter(|_| detailed.is_empty())) {
-        report.push_str(&format!("{} {}\n", line.name, line.text));
+    first_difference(&detailed, true)?;
+    let shown = if detailed.is_empty() { &outputs } else { &detailed };
+    Ok(shown.iter().map(|line| format!("{} {}\n", line.name, line.text)).collect())
+}
+
+/// A call without a cache, as a command makes it.
+const ONCE: Calls = Calls { count: 1, is_profiled: false, is_cached: false };
+
+fn compiler(arguments: &CompareArguments) -> Compiler {
+    let compiler = arguments.call.compiler();
+    let options = Options { exchange: arguments.break_lowering.clone(), ..compiler.options().clone() };
+    compiler.with_options(options)
+}
+
+/// The error for the first tensor that differs. It has the location of the tensor if `is_located`.
+fn first_difference(lines: &[Line], is_located: bool) -> Result<(), Stopped> {
+    let Some(at) = lines.iter().position(|line| !line.agrees) else { return Ok(()) };
+    let (agreeing, rest) = lines.split_at(at);
+    let Some(line) = rest.first() else { return Ok(()) };
+    let message = format!("`{}` {}", line.name, line.text);
+    let diagnostic = match line.span.filter(|_| is_located) {
+        Some(span) => {
+            Diagnostic::error(&ANSWERS_DIFFER, span, message).with_label("the first tensor that differs")
+        }
+        None => Diagnostic::without_location(&ANSWERS_DIFFER, message),
+    };
+    Err(match agreeing.last().filter(|_| is_located) {
+        Some(last) => {
+            let text = format!("{} tensors before it agree, the last is `{}`", agreeing.len(), last.name);
+            diagnostic.with_note(None, text)
+        }
+        None => diagnostic,
     }
-    Ok(report)
+    .into())
 }
 
 /// The comparison of one tensor.
@@ -98,11 +117,8 @@ fn lines(
     let model = model.ir();
     let (rtol, atol) = tolerances(model);
     let step = |e: &Tensor, f: &Tensor| steps::step(e, f).filter(|_| is_integer);
-    let names = outputs::names(model);
-    let spans: Vec<Span> = model.function(model.entry).map_or_else(Vec::new, |f| {
-        f.outputs.iter().flat_map(|p| p.tensors.values().iter().map(|_| p.span)).collect()
-    });
-    names
+    let spans = spans(model);
+    outputs::names(model)
         .into_iter()
         .enumerate()
         .map(|(position, name)| {
@@ -118,6 +134,12 @@ fn lines(
             Line { name, agrees, text, span: spans.get(position).copied() }
         })
         .collect()
+}
+
+/// The locations of the outputs, in the order of their tensors.
+fn spans(model: &model::Model) -> Vec<Span> {
+    let outputs = model.function(model.entry).into_iter().flat_map(|f| &f.outputs);
+    outputs.flat_map(|port| port.tensors.values().iter().map(|_| port.span)).collect()
 }
 
 /// The relative and the absolute tolerance for rounding: a few ulp of the narrowest type of a tensor.
@@ -155,7 +177,7 @@ pub(super) fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64
         Some(skript_semantics::Scalar::Bool(v)) => f64::from(u8::from(v)),
         None => f64::NAN,
     };
-    let (mut largest, mut wrong, mut first) = (0.0f64, 0usize, None);
+    let (mut largest, mut wrong, mut first, mut worst) = (0.0f64, 0usize, None, (0.0f64, None));
     for i in 0..expected.volume() {
         let (e, f) = (number(expected, i), number(found, i));
         if e == f || e.is_nan() && f.is_nan() {
@@ -167,13 +189,24 @@ pub(super) fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64
         if !distance.is_finite() || distance > atol + rtol * e.abs() {
             wrong += 1;
             first.get_or_insert((i, e, f));
+            let distance = if distance.is_nan() { f64::INFINITY } else { distance };
+            if distance > worst.0 {
+                worst = (distance, Some((i, e, f)));
+            }
         }
     }
     match first {
         Some((i, e, f)) => {
-            let location = location(expected.shape(), i);
+            let at = |i: usize| location(expected.shape(), i);
             let of = expected.volume();
-            (false, format!("differs in {wrong} of {of} elements, first at {location:?}: {f} instead of {e}"))
+            let mut text =
+                format!("differs in {wrong} of {of} elements, first at {:?}: {f} instead of {e}", at(i));
+            if let (_, Some((worst, e, f))) = worst
+                && worst != i
+            {
+                text += &format!("; most at {:?}: {f} instead of {e}", at(worst));
+            }
+            (false, text)
         }
         None => (true, format!("{:?} agrees, largest difference {largest:.3e}", expected.shape())),
     }
