@@ -16,9 +16,10 @@ pub(crate) fn occurrences(analysis: &Analysis, declaration: Span, name: &str) ->
 
 /// The occurrences in one file, in textual order.
 pub(crate) fn in_module(names: &Names, declaration: Span, name: &str) -> Vec<Span> {
-    let same = names.tokens.iter().enumerate().filter(|(_, token)| token.text == name);
-    let same = same.filter(|(at, _)| names.entity(*at).and_then(|e| e.declaration()) == Some(declaration));
-    same.map(|(at, _)| names.span(at)).collect()
+    let spelled = names.tokens.iter().enumerate().filter(|(_, token)| token.text == name);
+    let meant =
+        spelled.filter(|(at, _)| names.entity(*at).and_then(|e| e.declaration()) == Some(declaration));
+    meant.map(|(at, _)| names.span(at)).collect()
 }
 
 /// The reason why an entity cannot be renamed.

@@ -31,17 +31,17 @@ pub(super) fn find_operator<'a>(checker: &mut Checker<'a>, path: &Path) -> Optio
             let first = path.parts.first().map_or(path.span, |p| p.span);
             let span = qualifier.last().map_or(first, |l| first.to(l.span));
             let message = format!("the module `{module}` is not imported here");
-            let diagnostic = Diagnostic::error(&codes::MODULE_NOT_IMPORTED, span, message);
+            let unknown = Diagnostic::error(&codes::MODULE_NOT_IMPORTED, span, message);
             let diagnostic = if let Some(folder) = whole.find(|folder| folder.ends_with('.')) {
                 let full = format!("{folder}{}", path.text());
-                diagnostic.with_fix(format!("modules are named in full: `{full}`"), path.span, full)
+                unknown.with_fix(format!("modules are named in full: `{full}`"), path.span, full)
             } else {
                 match near {
-                    Some(near) if !exists => diagnostic.with_meant(near),
+                    Some(near) if !exists => unknown.with_meant(near),
                     _ => {
                         let import = format!("import {module};");
                         let help = format!("write `{import}` at the beginning of the file");
-                        diagnostic.with_fix(help, checker.first_line(), import + "\n")
+                        unknown.with_fix(help, checker.first_line(), import + "\n")
                     }
                 }
             };

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes arrays as another framework would save them: of a graph, of a wrong one, and of an ONNX model."""
 
 import pathlib
