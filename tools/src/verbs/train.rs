@@ -14,6 +14,7 @@ use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, TRAINING};
 use skript_frontend::model::{Extent, Function};
 use skript_host::format::is_onnx_model;
 use skript_semantics::ScalarKind;
+use skript_tensor::{MissingWeights, VariableRequest, load_each};
 
 use crate::command_line::{Pipeline, TrainArguments};
 use crate::console::{Console, Status};
@@ -100,7 +101,7 @@ fn train(
         fingerprint,
     };
     let trained = training.run(variables, progress)?;
-    write_weights(session, &model, &trained, folder)
+    write_weights(session, &model, &trained, &weights, folder)
 }
 
 /// Refuses ONNX models, and folders with files.
@@ -240,9 +241,20 @@ fn write_model(session: &Session, model: &Model, gradient: &Gradient, folder: &P
     Ok(())
 }
 
-/// Writes the weights, also under the names of other graphs of the main module that have variables of the same paths, shapes and
-/// types: a graph without the loss uses them, too.
-fn write_weights(session: &Session, model: &Model, trained: &[Tensor], folder: &Path) -> Result<(), Stopped> {
+/// Writes the weights, and those of the other graphs of the main module. A variable of another graph with the path, shape and
+/// type of a trained one has the trained value, unless it had another value before: a graph without the loss has the weights of
+/// the one that was trained.
+fn write_weights(
+    session: &Session,
+    model: &Model,
+    trained: &[Tensor],
+    before: &skript::Weights,
+    folder: &Path,
+) -> Result<(), Stopped> {
+    let stored = |request: &VariableRequest| {
+        let requests = std::slice::from_ref(request);
+        load_each(before.store(), requests, MissingWeights::Error).pop()?.ok()
+    };
     let numbers = model.ir().numbers;
     let main = format!("{}.", session.document.program().main);
     let inner = |name: &'_ str| name.strip_prefix(&main).unwrap_or(name).to_owned();
@@ -250,8 +262,8 @@ fn write_weights(session: &Session, model: &Model, trained: &[Tensor], folder: &
     // The main module of the new folder is called `main`.
     let renamed = |name: &str| format!("main.{}", inner(name));
     let requests = model.requests();
-    let mut arrays: Vec<(String, &Tensor)> =
-        requests.iter().map(|request| renamed(request.name)).zip(trained).collect();
+    let mut arrays: Vec<(String, Tensor)> =
+        requests.iter().map(|request| renamed(request.name)).zip(trained.iter().cloned()).collect();
     let graphs: Vec<&str> =
         session.document.graph_definitions().map(|graph| graph.name.name.as_str()).collect();
     for graph in graphs {
@@ -266,11 +278,17 @@ fn write_weights(session: &Session, model: &Model, trained: &[Tensor], folder: &
                     && tensor.element() == request.element
             });
             let name = renamed(request.name);
-            if let Some((_, tensor)) = like.filter(|_| arrays.iter().all(|(known, _)| *known != name)) {
-                arrays.push((name, tensor));
+            if arrays.iter().any(|(known, _)| *known == name) {
+                continue;
             }
+            let old = stored(&request);
+            let shared = like.filter(|(own, _)| {
+                old.as_ref().is_none_or(|old| stored(own).is_some_and(|own| own.bytes() == old.bytes()))
+            });
+            let value = shared.map(|(_, tensor)| tensor.clone()).or(old);
+            arrays.extend(value.map(|value| (name, value)));
         }
     }
-    let named = arrays.iter().map(|(name, tensor)| (name.as_str(), *tensor));
+    let named = arrays.iter().map(|(name, tensor)| (name.as_str(), tensor));
     Ok(save_arrays(&folder.join("main.safetensors"), named)?)
 }

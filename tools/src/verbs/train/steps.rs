@@ -82,16 +82,16 @@ impl Training<'_> {
             let inputs = self.data.batch(samples)?;
             let outputs = instance.compute(&inputs.iter().collect::<Vec<_>>());
             let outputs = outputs.map_err(|error| failed(&error, self.step))?;
+            progress.position += 1;
+            self.check_finite(&outputs, epoch, progress.position)?;
             for ((position, _), sum) in self.outputs.iter().zip(&mut progress.sums) {
                 *sum += value(outputs.get(*position));
             }
-            progress.position += 1;
             bar.set_position(progress.position as u64);
             let is_last = progress.position == order.len() / self.batch;
             if !is_last && saved.elapsed() >= self.arguments.checkpoint_interval {
                 self.step.release(instance.variables(), state);
-                let folder = &self.arguments.output;
-                checkpoint::save(folder, self.step, state, progress, &self.fingerprint)?;
+                self.save(state, progress)?;
                 saved = Instant::now();
             }
         }
@@ -109,29 +109,43 @@ impl Training<'_> {
     ) -> Result<(), Stopped> {
         let judged =
             |row: &[f64]| row.get(if self.validation.is_some() { self.outputs.len() } else { 0 }).copied();
-        let reduced = row.first().copied().unwrap_or(f64::NAN);
-        if !reduced.is_finite() {
-            let name = self.outputs.first().map_or("", |(_, name)| name);
-            let text = format!("`{name}` is {reduced} in epoch {}", epoch + 1);
-            let help = "reduce the rate of --optimizer, limit the gradients by --clip-norm, or correct the samples; the checkpoint of the epoch before remains";
-            return Err(Diagnostic::without_location(&TRAINING, text).with_help(help).into());
-        }
         let least = progress.best.and_then(|best| judged(progress.rows.get(best)?));
-        if judged(&row).is_some_and(|value| least.is_none_or(|least| value < least)) {
+        let is_less = |value: f64| value.is_finite() && least.is_none_or(|least| value < least);
+        if judged(&row).is_some_and(is_less) {
             progress.best = Some(epoch);
-            if self.arguments.patience.is_some() {
-                let weights = self.weights(state);
-                let names = self.model.ir().variables.iter().map(|variable| variable.name.as_str());
-                save_arrays(&checkpoint::best(&self.arguments.output), names.zip(&weights))?;
-            }
+            // Also without --patience, which may be given when the training continues.
+            let weights = self.weights(state);
+            let names = self.model.ir().variables.iter().map(|variable| variable.name.as_str());
+            save_arrays(&checkpoint::best(&self.arguments.output), names.zip(&weights))?;
         }
         progress.sums = vec![0.0; row.len()];
         progress.rows.push(row);
         progress.position = 0;
-        checkpoint::save(&self.arguments.output, self.step, state, progress, &self.fingerprint)?;
+        self.save(state, progress)?;
         self.report(progress)?;
         crate::stdout::print(&self.curve(progress).line(epoch));
         Ok(())
+    }
+
+    /// Writes a checkpoint, unless the last step made a weight infinite or NaN.
+    fn save(&self, state: &[Tensor], progress: &Progress) -> Result<(), Stopped> {
+        let names = self.model.ir().variables.iter().map(|variable| variable.name.as_str());
+        let mut weights = names.zip(self.weights(state));
+        if let Some((name, _)) = weights.find(|(_, weights)| !is_finite(weights)) {
+            let epoch = progress.rows.len().max(1);
+            return Err(diverged(format!("`{name}` has infinite elements or NaN after epoch {epoch}")));
+        }
+        Ok(checkpoint::save(&self.arguments.output, self.step, state, progress, &self.fingerprint)?)
+    }
+
+    /// Checks the output that is reduced.
+    fn check_finite(&self, outputs: &[Tensor], epoch: usize, step: usize) -> Result<(), Stopped> {
+        let Some((position, name)) = self.outputs.first() else { return Ok(()) };
+        let reduced = value(outputs.get(*position));
+        if reduced.is_finite() {
+            return Ok(());
+        }
+        Err(diverged(format!("`{name}` is {reduced} in epoch {}, step {step}", epoch + 1)))
     }
 
     fn is_patient_end(&self, progress: &Progress) -> bool {
@@ -204,6 +218,23 @@ impl Training<'_> {
             }
         }
         Ok(sums.into_iter().map(|sum| sum / count as f64).collect())
+    }
+}
+
+/// The error of a training that cannot go on.
+fn diverged(text: String) -> Stopped {
+    let help = "reduce the rate of --optimizer, limit the gradients by --clip-norm, or correct the samples; the last checkpoint is of a step before";
+    Diagnostic::without_location(&TRAINING, text).with_help(help).into()
+}
+
+/// Whether a tensor has neither infinite elements nor NaN.
+fn is_finite(tensor: &Tensor) -> bool {
+    match tensor.as_f32() {
+        Some(values) => values.iter().all(|value| value.is_finite()),
+        None => (0..tensor.volume()).all(|at| match tensor.get(at) {
+            Some(Scalar::Real(value)) => value.is_finite(),
+            _ => true,
+        }),
     }
 }
 
