@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")"
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- parse format compose onnx arrays artifact language_server
+[ $# -gt 0 ] || set -- parse format compose onnx gguf arrays artifact language_server
 host=$(rustc -vV | sed -n 's/^host: //p')
 export CARGO_TARGET_DIR=$PWD/../target/fuzz RUSTC_BOOTSTRAP=1
 coverage="-sanitizer-coverage-level=4 -sanitizer-coverage-inline-8bit-counters -sanitizer-coverage-pc-table -sanitizer-coverage-trace-compares"
@@ -21,10 +21,14 @@ done
 # Build scripts are not instrumented if there is a target.
 RUSTFLAGS=$flags cargo build --quiet --release --target "$host" --features "$features" "${targets[@]}"
 cd ../target/fuzz
+# Some targets write a file in each execution.
+[ ! -d /dev/shm ] || export TMPDIR=/dev/shm
+TIMEFORMAT="   %U s of processor time"
 for target in "$@"; do
   mkdir -p "corpus/$target"
   python3 ../../fuzz/seeds.py "$target" "corpus/$target"
   echo "== $target"
-  "$host/release/$target" "corpus/$target" -max_len=16384 -timeout=10 -rss_limit_mb=4096 -max_total_time="$seconds" -print_final_stats=1 \
+  # The timeout is wall-clock time, of instrumented code.
+  time "$host/release/$target" "corpus/$target" -max_len=16384 -timeout=60 -rss_limit_mb=4096 -max_total_time="$seconds" -print_final_stats=1 \
     -verbosity=0
 done

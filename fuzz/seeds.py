@@ -14,7 +14,7 @@ import run  # noqa: E402
 DOCUMENTS = {"syntax": b"", "packs": b"", "control": b""}
 CLASSES = {"parse": DOCUMENTS, "format": DOCUMENTS, "compose": DOCUMENTS, "language_server": DOCUMENTS, "onnx": {"onnx": b""},
            "arrays": {"npy": b"\0", "dat": b"\1", "npz": b"\2", "safetensors": b"\3", "archives": b"\4"},
-           "artifact": {"artifacts": b""}, "stablehlo": {"stablehlo": b""}}
+           "artifact": {"artifacts": b""}, "gguf": {"gguf": b"\0", "tokenizers": b"\1"}, "stablehlo": {"stablehlo": b""}}
 LONGEST = 1 << 14
 
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 import pathlib
 import re
 import shlex
@@ -106,8 +107,9 @@ def entry(dtype="F32", shape=(2, 3), offsets=(0, 24), **more):
     return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets), **more}
 
 
-def gguf(**keys):
-    """A .gguf file without tensors; `tokenizer.ggml.` precedes names without a dot."""
+def gguf(tensors=(), **keys):
+    """A .gguf file with (name, shape, type code, offset) of tensors, whose data are zeros; `tokenizer.ggml.` precedes names of keys without
+    a dot."""
     def text(value):
         value = value if isinstance(value, bytes) else value.encode()
         return u64(len(value)) + value
@@ -126,7 +128,28 @@ def gguf(**keys):
 
     named = {name if "." in name else "tokenizer.ggml." + name: value for name, value in keys.items()}
     body = b"".join(text(name) + encoded(value) for name, value in named.items())
-    return b"GGUF" + u32(3) + u64(0, len(named)) + body
+    table = b"".join(text(name) + u32(len(shape)) + u64(*reversed(shape)) + u32(kind) + u64(offset) for name, shape, kind, offset in tensors)
+    size = max([offset + 4 * math.prod(shape) for _, shape, _, offset in tensors if math.prod(shape) < 1 << 16 and offset < 1 << 20], default=0)
+    header = b"GGUF" + u32(3) + u64(len(tensors), len(named)) + body + table
+    return header + bytes(-len(header) % 32 + size if tensors else 0)
+
+
+def language_model(architecture="llama", changed=(), **keys):
+    """A .gguf file of a model with one layer of 32 features and two heads; `changed` replaces tensors by name, `keys` replace keys, None
+    removes."""
+    shapes = {"token_embd": (10, 32), "output_norm": (32,), "blk.0.attn_norm": (32,), "blk.0.ffn_norm": (32,), "blk.0.attn_q": (32, 32),
+              "blk.0.attn_k": (16, 32), "blk.0.attn_v": (16, 32), "blk.0.attn_output": (32, 32), "blk.0.ffn_gate": (64, 32),
+              "blk.0.ffn_up": (64, 32), "blk.0.ffn_down": (32, 64)}
+    tensors, offset = {}, 0
+    for name, shape in shapes.items():
+        tensors[name + ".weight"] = (shape, 0, offset)
+        offset += 4 * math.prod(shape)
+    tensors.update(dict(changed))
+    own = {"block_count": 1, "context_length": 64, "embedding_length": 32, "attention.head_count": 2, "attention.head_count_kv": 1,
+           "attention.layer_norm_rms_epsilon": 1e-5}
+    own = {architecture + "." + name: value for name, value in own.items()}
+    known = {"general.architecture": architecture, **own, **{name.replace("__", "."): value for name, value in keys.items()}}
+    return gguf([(name, *entry) for name, entry in tensors.items() if entry], **{n: v for n, v in known.items() if v is not None})
 
 
 def vocabulary(model="gpt2", **keys):

@@ -31,6 +31,9 @@ const FORMATS: [&str; 12] =
 /// The upper bound of the number of tokens, unless the model has a smaller one or the user sets another one.
 const CONTEXT: u64 = 2048;
 
+/// The maximum number of characters of a name in messages and in the document.
+const MAX_SHOWN: usize = 80;
+
 #[derive(Debug)]
 pub(super) struct Model<'f> {
     pub architecture: &'static Architecture,
@@ -173,20 +176,29 @@ fn context(parameters: Parameters<'_>, options: GgufOptions) -> Ruled<u64> {
 }
 
 fn architecture(file: &Gguf) -> Ruled<&'static Architecture> {
-    let Some(Value::Text(name)) = file.value("general.architecture") else {
-        return Err(Reason(
-            "the key `general.architecture` is missing: the file has no language model".to_owned(),
-        ));
+    let known = ARCHITECTURES.map(|known| known.name).join(", ");
+    let name = match file.value("general.architecture") {
+        Some(Value::Text(name)) => name,
+        Some(_) => {
+            return Err(Reason(format!(
+                "the key `general.architecture` is not a string; supported are {known}"
+            )));
+        }
+        None => {
+            return Err(Reason(
+                "the key `general.architecture` is missing: the file has no language model".to_owned(),
+            ));
+        }
     };
     ARCHITECTURES.iter().find(|known| known.name == name).ok_or_else(|| {
-        let known = ARCHITECTURES.map(|known| known.name).join(", ");
+        let name: String = name.chars().take(MAX_SHOWN).collect();
         Reason(format!("the architecture `{name}` is not supported; supported are {known}"))
     })
 }
 
 fn title(file: &Gguf) -> String {
     match file.value("general.name") {
-        Some(Value::Text(name)) => name.chars().filter(|c| !c.is_control()).take(80).collect(),
+        Some(Value::Text(name)) => name.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect(),
         _ => String::new(),
     }
 }
@@ -285,7 +297,7 @@ impl<'f> Tensors<'f> {
     fn all_used(&self, architecture: &str) -> Ruled<()> {
         let unused = self.file.entries().iter().find(|entry| !self.used.contains(entry.name.as_str()));
         unused.map_or(Ok(()), |entry| {
-            let name: String = entry.name.chars().take(80).collect();
+            let name: String = entry.name.chars().take(MAX_SHOWN).collect();
             Err(Reason(format!("the tensor `{name}` is not a part of the architecture {architecture}")))
         })
     }
