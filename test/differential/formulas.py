@@ -62,7 +62,7 @@ class Case:
     def position(self, extent):
         """A subscript that is within `extent` or guarded."""
         names = list(self.bounds)
-        fitting = [n for n in names if self.bounds[n] <= extent]
+        fitting = self.within(extent)
         choice = self.random.random()
         if fitting and choice < 0.45:
             return self.random.choice(fitting)
@@ -78,6 +78,10 @@ class Case:
         if choice < 0.95 and names and self.depth < 2:
             return "|%s|" % self.value("int", 1)
         return str(self.random.randrange(extent))
+
+    def within(self, extent):
+        """The indices that are always less than `extent`."""
+        return [name for name in self.bounds if self.bounds[name] <= extent]
 
     def affine(self, names):
         terms = []
