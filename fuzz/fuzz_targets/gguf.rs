@@ -20,7 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((cache, bytes)) = bytes.split_first() else {
         return;
     };
-    let path = FOLDER.get_or_init(|| TempDir::new().expect("a folder for the file")).path().join("model.gguf");
+    let path =
+        FOLDER.get_or_init(|| TempDir::new().expect("a folder for the file")).path().join("model.gguf");
     std::fs::write(&path, bytes).expect("a file");
     let cache = [GgufCache::None, GgufCache::Variables, GgufCache::Arrays][usize::from(cache % 3)];
     match convert_gguf(&path, GgufOptions { context: None, cache }) {

@@ -73,10 +73,12 @@ class Case:
 
     def __init__(self, home, text, inputs, variables, setting, rewritten=None):
         self.home, self.text, self.rewritten, self.setting = home, text, rewritten, setting
-        os.makedirs(home, exist_ok=True)
-        for name, contents in (("main", text), ("rewritten", rewritten)):
+        # Names of variables begin with the name of the file.
+        for path, contents in (("main.sknd", text), ("rewritten/main.sknd", rewritten)):
             if contents:
-                with open(os.path.join(home, name + ".sknd"), "w") as file:
+                path = os.path.join(home, path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w") as file:
                     file.write(contents)
         self.inputs, self.variables, self.arrays = inputs, variables, {}
 
@@ -89,7 +91,7 @@ class Case:
         folder = os.path.join(self.home, types[0][2:])
         os.makedirs(folder, exist_ok=True)
         is_rewritten = self.rewritten and engine not in ("reference", "precise")
-        path = os.path.join(self.home, "rewritten.sknd" if is_rewritten else "main.sknd")
+        path = os.path.join(self.home, "rewritten/main.sknd" if is_rewritten else "main.sknd")
         made = ["--message-format=short", path, *types, "--output-dir", self.output(engine)]
         for name, array in self.inputs.items():
             if self.declared(name, "input"):
