@@ -2,24 +2,27 @@
 """Shrinks the text of a failing model."""
 
 import re
+import time
 
 STATEMENT = re.compile(r"^\s*(\w+) = [^;]*;$")
 # The shortest texts that may replace a part of a formula.
 ATOMS = ["0", "1", "0.5", "1.0", "true", "false"]
 
 
-def reduced(text, fails, rounds=60):
-    """The smallest text found for which `fails([text])` is true; `fails` tests many texts at once."""
-    for _ in range(rounds):
+def reduced(text, fails, seconds=120):
+    """The smallest text that is found in this time and for which `fails([text])` is true; `fails` tests many texts at once."""
+    end = time.monotonic() + seconds
+    while True:
         options = sorted({option for option in candidates(text) if len(option) < len(text)}, key=len)
         for at in range(0, len(options), 16):
+            if time.monotonic() > end:
+                return text
             found = fails(options[at : at + 16])
             if any(found):
                 text = options[at + found.index(True)]
                 break
         else:
             return text
-    return text
 
 
 def candidates(text):
