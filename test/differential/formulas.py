@@ -80,7 +80,7 @@ class Case:
         return str(self.random.randrange(extent))
 
     def within(self, extent):
-        """The indices that are always less than `extent`."""
+        """The indices that are always below `extent`."""
         return [name for name in self.bounds if self.bounds[name] <= extent]
 
     def affine(self, names):

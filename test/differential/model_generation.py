@@ -221,7 +221,7 @@ class Model:
         return "steps"
 
     def composite(self, scope, lines, depth):
-        """A call of a composite operator, whose inputs have names of their own."""
+        """A call of a composite operator, whose inputs have other names."""
         operands = self.operands(scope)
         if all(value.length is not None for value in operands):
             return self.formula(scope, lines)

@@ -42,7 +42,7 @@ def kept(value, name, result, random):
         ways.append("layout.tile{axes=[%d], repeats=[1]}(%s)" % (axis, name))
     pairs = []
     if value.kind != "int":
-        # The least int is not its negative's negative in narrow types.
+        # The negative of the smallest int is clamped, so two of them change it.
         pairs.append(("math.%s(%s)", "math.%s(%s)", ["not" if value.kind == "bool" else "neg"] * 2))
     axis = random.randint(0, rank)
     pairs.append(("layout.unsqueeze{axes=[%s]}(%s)", "layout.squeeze{axes=[%s]}(%s)", [axis, axis]))

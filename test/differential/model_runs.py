@@ -184,7 +184,7 @@ def difference(case, precise, found):
 
 
 def symptom(problem):
-    """What a reduced model must show as well: a diagnostic without its location, a crash, or different elements."""
+    """The symptom that a reduced model must show: a diagnostic without its location, a crash, or different elements."""
     if problem is None:
         return None
     found = re.search(r"error\[\w+\]: .*|panicked at \S+", problem)

@@ -73,7 +73,7 @@ def without_outputs(text):
 
 
 def with_smaller_formulas(text):
-    """With one part in parentheses or brackets less, or a clause less."""
+    """Without one part in parentheses or brackets, or without a clause."""
     for found in re.finditer(r"[(`{]", text):
         end = closing(text, found.start())
         if end is None:
