@@ -223,7 +223,7 @@ pub(super) fn is_destination(op: OperationRef, operand: usize) -> bool {
 }
 
 /// The tensors whose buffers a value may have: the value, and the destinations that it was written to.
-fn origins<'c: 'a, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+pub(super) fn origins<'c: 'a, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let mut origins = Vec::new();
     let mut pending = sources(value);
     while let Some(value) = pending.pop() {

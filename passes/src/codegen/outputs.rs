@@ -9,7 +9,7 @@
 //! the entry returns nothing, or its `i32` status.
 
 use super::arguments::extents_from_caller;
-use super::loop_carried::{separate_branches, written};
+use super::loop_carried::{copied, destination, origins, separate_branches, written};
 use crate::error::CodegenError;
 use crate::extents::size;
 use crate::ir;
@@ -49,6 +49,7 @@ pub(super) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         .filter(|(n, argument)| is_dynamic(argument.r#type()) && !passed.contains(n))
         .map(|(n, argument)| (n, types::shape(argument.r#type()).len()))
         .collect();
+    separate_states(&terminator.operands().collect::<Vec<_>>());
     let mut kept = Vec::new();
     let mut dynamic = Vec::new();
     for (number, value) in terminator.operands().collect::<Vec<_>>().into_iter().enumerate() {
@@ -88,6 +89,32 @@ pub(super) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     // The attributes of the removed results are erased.
     ir::mutation::remove(entry, "res_attrs");
     Ok(())
+}
+
+/// Copies a state of a result before an operation overwrites it, if another result is that state, a view of it, or also begins with it.
+/// Upstream computes all states in the argument of one of the results, and does not compare the write to this argument with reads of the
+/// other result, which follow it.
+fn separate_states(results: &[Value]) {
+    let is_tensor = |value: &&Value| value.r#type().is_ranked_tensor();
+    let mut all: Vec<Vec<Value>> = results.iter().filter(is_tensor).map(|result| origins(*result)).collect();
+    for (at, result) in results.iter().filter(is_tensor).enumerate() {
+        let mut value = *result;
+        while let Some((op, number)) = ir::definition(value) {
+            let link = destination(op, number).and_then(|n| Some((n, ir::operand_at(op, n)?)));
+            let Some((operand, before)) = link else { break };
+            let parts = |other: &Vec<Value>| other.contains(&before) && !other.contains(&value);
+            let is_shared = all.iter().enumerate().any(|(n, other)| n != at && parts(other));
+            let is_computed = ir::defining_op(before).is_some_and(|op| ir::name(op) != ops::tensor::EMPTY);
+            if is_shared && is_computed && written(op, number).is_some() {
+                ir::use_instead(op, operand, copied(before, op));
+                if let Some(states) = all.get_mut(at) {
+                    *states = origins(*result);
+                }
+                break;
+            }
+            value = before;
+        }
+    }
 }
 
 /// Writes a result of static shape to a new argument.

@@ -84,3 +84,49 @@ func.func @reshaped(%x: tensor<2x3x4xf32>) -> tensor<6x2x2xf32> attributes {skri
   %y = tensor.expand_shape %flat [[0], [1, 2]] output_shape [6, 2, 2] : tensor<6x4xf32> into tensor<6x2x2xf32>
   return %y : tensor<6x2x2xf32>
 }
+
+// -----
+
+// The second result is a state of the first one: it is copied before it is overwritten, as the argument of the first result is written
+// before the second result is read.
+// CHECK-LABEL: func.func @state
+// CHECK:         %[[E:.+]] = tensor.empty
+// CHECK:         %[[M:.+]] = linalg.generic {{.*}} outs(%[[E]]
+// CHECK:         %[[COPY:.+]] = bufferization.alloc_tensor() copy(%[[M]])
+// CHECK:         linalg.generic {{.*}} ins(%[[M]] {{.*}} outs(%[[COPY]]
+func.func @state(%x: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf32>, tensor<2x2xf32>) attributes {skript.entry} {
+  %e = tensor.empty() : tensor<4xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %in : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%m : tensor<4xf32>) outs(%m : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %out : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %view = tensor.expand_shape %m [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  return %r, %view : tensor<4xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// Both results are the same chain: nothing is copied.
+// CHECK-LABEL: func.func @chain
+// CHECK-NOT:     bufferization.alloc_tensor
+// CHECK:         return
+func.func @chain(%x: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf32>, tensor<4xf32>) attributes {skript.entry} {
+  %e = tensor.empty() : tensor<4xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %in : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%m : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %out : f32
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  return %r, %r : tensor<4xf32>, tensor<4xf32>
+}
