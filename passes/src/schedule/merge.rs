@@ -3,7 +3,7 @@
 //!
 //! Two sums with a common factor, such as the sum of weights and the sum of weighted values, then compute the factor once, because CSE
 //! merges the common subexpressions of the merged payload. The first reduction moves to the second one, if no operation between them
-//! depends on it or writes its inputs. The computation of each element does not change.
+//! depends on it or writes an array that it reads. The computation of each element does not change.
 
 use super::buffer_uses::has_own_buffer;
 use crate::ir::effects::Effects;
@@ -115,7 +115,7 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         let roots: Vec<Value> = all().map(|out| memref::root(*out)).collect();
         let are_distinct =
             roots.iter().enumerate().all(|(n, root)| !roots.iter().skip(n + 1).any(|other| other == root));
-        let read = self.inputs.iter().map(|input| memref::root(*input));
+        let read = self.read().into_iter().chain(other.read());
         self.inputs == other.inputs
             && self.reductions == other.reductions
             && self.maps.get(..inputs) == other.maps.get(..inputs)
@@ -123,7 +123,13 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
             && kinds(self) == kinds(other)
             && are_distinct
             && all().all(|out| has_own_buffer(*out))
-            && read.into_iter().all(|input| !roots.contains(&input))
+            && read.into_iter().all(|array| !roots.contains(&array))
+    }
+
+    /// The arrays that the reduction reads: its inputs, and those that its payload loads from.
+    fn read(&self) -> Vec<Value<'c, 'a>> {
+        let loads = walk::nested(self.op).into_iter().flat_map(|op| op.operands().collect::<Vec<_>>());
+        self.inputs.iter().copied().chain(loads).map(memref::root).collect()
     }
 
     /// Whether the reduction may move from before to after this operation.
@@ -132,7 +138,7 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         let nested = walk::nested(op).into_iter().chain([op]);
         let mut operands = nested.flat_map(|op| op.operands().collect::<Vec<_>>());
         let uses = operands.any(|operand| written.contains(&memref::root(operand)));
-        let read: Vec<Value> = self.inputs.iter().map(|input| memref::root(*input)).collect();
+        let read = self.read();
         let mut changed = effects.written(op).into_iter();
         let is_call = ir::name(op) == ops::func::CALL;
         !uses && !is_call && !changed.any(|array| read.contains(&memref::root(array)))
