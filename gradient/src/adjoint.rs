@@ -4,10 +4,11 @@
 
 use crate::domain::is_injective;
 use crate::expr::{add, all, real, substituted};
-use crate::formula::{access, all_indices, assignment, prune, reads};
+use crate::formula::{access, all_indices, assignment, prune, reads, rename};
 use crate::gather::gathered;
-use crate::partials::{is_dependent, partials};
+use crate::partials::partials;
 use crate::refusal::{Refusal, refused};
+use crate::sequence::activate;
 use skript_frontend::model::{
     Accumulation, Body, Expr, Formula, FormulaIndex, Function, Init, Node, Target, TensorType, Value, ValueId,
 };
@@ -68,6 +69,7 @@ pub fn adjoint(function: &Function, wrt: ValueId, seeded: &[ValueId]) -> Result<
         values: function.values.clone(),
         active: active(formulas, wrt),
         backward: Vec::new(),
+        position: 0,
         contributions: HashMap::new(),
         seeds: Vec::new(),
     };
@@ -80,12 +82,9 @@ pub fn adjoint(function: &Function, wrt: ValueId, seeded: &[ValueId]) -> Result<
         builder.seeds.push((seed, Source::Adjoint(*output)));
         builder.contribute(*output, seed);
     }
-    for formula in formulas.iter().rev() {
-        for target in &formula.targets {
-            if let Some(total) = builder.total(target.output)? {
-                builder.formula(formula, target, total)?;
-            }
-        }
+    for (position, formula) in formulas.iter().enumerate().rev() {
+        builder.position = position;
+        builder.steps(formula)?;
     }
     let Some(output) = builder.total(wrt)? else { return Ok(None) };
     Ok(Some(builder.finish(wrt, output)))
@@ -95,11 +94,7 @@ pub fn adjoint(function: &Function, wrt: ValueId, seeded: &[ValueId]) -> Result<
 fn active(formulas: &[Formula], wrt: ValueId) -> HashSet<ValueId> {
     let mut active = HashSet::from([wrt]);
     for formula in formulas {
-        for target in &formula.targets {
-            if is_dependent(formula, &target.value, &|tensor| active.contains(&tensor)) {
-                active.insert(target.output);
-            }
-        }
+        activate(formula, &mut active);
     }
     active
 }
@@ -111,6 +106,8 @@ pub struct Builder<'a> {
     values: Vec<Value>,
     active: HashSet<ValueId>,
     backward: Vec<Formula>,
+    /// The position of the formula that is differentiated.
+    position: usize,
     /// The tensors whose sum is the adjoint of a tensor.
     contributions: HashMap<ValueId, Vec<ValueId>>,
     seeds: Vec<(ValueId, Source)>,
@@ -126,11 +123,6 @@ impl Builder<'_> {
         for (at, formula) in self.formulas.iter().enumerate() {
             if formula.is_search() {
                 return Err(self.refused(formula, "an access may be out of bounds, which each run checks; a condition such as `| i + 1 < n`, or a guard `x[|i + 1|]`, excludes it"));
-            }
-            if formula.targets.len() > 1 {
-                return Err(
-                    self.refused(formula, "a formula that writes several tensors in a step is not supported")
-                );
             }
             let written = |tensor: ValueId| {
                 let later = self.formulas.iter().skip(at + 1);
@@ -192,14 +184,37 @@ impl Builder<'_> {
         self.push(assignment(indices, target, self.function.span));
     }
 
-    /// The adjoint of a formula by all elements that it reads.
-    fn formula(&mut self, formula: &Formula, target: &Target, total: ValueId) -> Result<(), Refusal> {
-        if reads(formula).contains(&target.output) {
-            return match formula.kind {
-                Accumulation::Assign | Accumulation::Replace => self.recurrence(formula, target, total),
-                _ => Err(self.refused(formula, "it accumulates values of the tensor that it writes")),
-            };
+    /// The adjoint of a formula by all elements that its targets read.
+    fn steps(&mut self, formula: &Formula) -> Result<(), Refusal> {
+        let mut totals = HashMap::new();
+        for target in &formula.targets {
+            if let Some(total) = self.total(target.output)? {
+                totals.insert(target.output, total);
+            }
         }
+        let read = reads(formula);
+        let is_advancing = formula.targets.iter().any(|target| read.contains(&target.output));
+        match formula.targets.as_slice() {
+            _ if totals.is_empty() => Ok(()),
+            [target] if is_advancing => match formula.kind {
+                Accumulation::Assign | Accumulation::Replace => {
+                    totals.into_values().try_for_each(|total| self.recurrence(formula, target, total))
+                }
+                _ => self.sequence(formula, &totals),
+            },
+            _ if is_advancing => self.sequence(formula, &totals),
+            targets => targets.iter().try_for_each(|target| match totals.get(&target.output) {
+                Some(total) => {
+                    let single = Formula { targets: vec![target.clone()], ..formula.clone() };
+                    self.formula(&single, target, *total)
+                }
+                None => Ok(()),
+            }),
+        }
+    }
+
+    /// The adjoint of a formula by all elements that it reads, without those of its target.
+    fn formula(&mut self, formula: &Formula, target: &Target, total: ValueId) -> Result<(), Refusal> {
         match formula.kind {
             Accumulation::Sum => {
                 if target.init == Init::Continue {
@@ -221,10 +236,10 @@ impl Builder<'_> {
         self.contributions_by(formula, target, (seed, condition), &self.active.clone());
     }
 
-    /// Like [`Builder::direct`], without the elements of a tensor.
-    pub fn direct_without(&mut self, formula: &Formula, target: &Target, seed: Expr, tensor: ValueId) {
+    /// Like [`Builder::direct`], without the elements of these tensors.
+    pub fn direct_without(&mut self, formula: &Formula, target: &Target, seed: Expr, tensors: &[ValueId]) {
         let mut active = self.active.clone();
-        active.remove(&tensor);
+        active.retain(|tensor| !tensors.contains(tensor));
         self.contributions_by(formula, target, (seed, None), &active);
     }
 
@@ -287,11 +302,14 @@ impl Builder<'_> {
     pub fn start(&mut self, target: &Target) -> Result<ValueId, Refusal> {
         let name = format!("{}_start", self.name(target.output));
         let start = self.tensor(&name, self.type_of(target.output)?);
-        let first = self.formulas.iter().find(|f| f.targets.iter().any(|t| t.output == target.output));
-        if let Some(first) = first {
-            let mut copy = first.clone();
-            copy.targets.iter_mut().for_each(|target| target.output = start);
-            self.push(copy);
+        let names = HashMap::from([(target.output, start)]);
+        for earlier in self.formulas.iter().take(self.position) {
+            if let Some(target) = earlier.targets.iter().find(|other| other.output == target.output) {
+                let mut copy = Formula { targets: vec![target.clone()], ..earlier.clone() };
+                copy.targets.iter_mut().for_each(|target| target.output = start);
+                rename(&mut copy, &names);
+                self.backward.push(copy);
+            }
         }
         Ok(start)
     }

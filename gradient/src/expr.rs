@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds expressions of formulas; operations with zeros, ones and literals are folded.
 
-use skript_frontend::model::{Expr, Node};
+use skript_frontend::model::{Expr, FormulaLocal, Node};
 use skript_semantics::{Derivative, Scalar, ScalarKind, ScalarOp};
 
 /// A real constant.
@@ -153,6 +153,14 @@ pub fn substituted(expr: &Expr, replace: &dyn Fn(&Expr) -> Option<Expr>) -> Expr
         leaf => leaf.clone(),
     };
     Expr { kind: expr.kind, node }
+}
+
+/// An expression with the values of locals in place of them.
+pub fn inlined(expr: &Expr, locals: &[FormulaLocal]) -> Expr {
+    substituted(expr, &|part| match part.node {
+        Node::Local(at) => locals.get(at).map(|local| inlined(&local.value, locals)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

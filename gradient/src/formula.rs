@@ -83,3 +83,22 @@ pub fn prune(formula: &mut Formula) {
         target.subscripts.iter_mut().for_each(|subscript| *subscript = change(subscript));
     }
 }
+
+/// Makes a formula read other tensors.
+pub fn rename(formula: &mut Formula, names: &HashMap<ValueId, ValueId>) {
+    let locals = formula.locals.iter_mut().map(|local| &mut local.value);
+    let targets =
+        formula.targets.iter_mut().flat_map(|target| target.subscripts.iter_mut().chain([&mut target.value]));
+    locals.chain(&mut formula.predicate).chain(targets).for_each(|expr| *expr = renamed(expr, names));
+}
+
+/// An expression that reads other tensors.
+fn renamed(expr: &Expr, names: &HashMap<ValueId, ValueId>) -> Expr {
+    substituted(expr, &|part| match &part.node {
+        Node::Access { tensor, subscripts } => {
+            let subscripts = subscripts.iter().map(|subscript| renamed(subscript, names)).collect();
+            Some(access(*names.get(tensor)?, part.kind, subscripts))
+        }
+        _ => None,
+    })
+}

@@ -145,7 +145,7 @@ fn sum(terms: &[(usize, i64, i64)], constant: i64) -> Expr {
 }
 
 /// The operands of a conjunction.
-fn conjuncts(expr: &Expr) -> Vec<Expr> {
+pub fn conjuncts(expr: &Expr) -> Vec<Expr> {
     match &expr.node {
         Node::Apply { op: ScalarOp::And, operands } => operands.iter().flat_map(conjuncts).collect(),
         _ => vec![expr.clone()],

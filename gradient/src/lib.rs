@@ -21,6 +21,7 @@ mod partials;
 mod recurrence;
 mod refusal;
 mod rules;
+mod sequence;
 mod text;
 mod training;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Writes an operator: ports, constants and formulas of a function, with static extents.
 
+use crate::expr::{inlined, substituted};
+use crate::formula::access;
 use crate::names::Names;
 use crate::refusal::{Refusal, internal, refused};
 use crate::text::{Vocabulary, brackets, literal, text};
 use skript_frontend::model::{
-    Accumulation, Body, ConstantData, Formula, Function, Init, Node, Target, TensorType, ValueId,
+    Accumulation, Body, ConstantData, Expr, Formula, Function, Init, Node, Target, TensorType, ValueId,
 };
 use skript_semantics::Scalar;
 use std::collections::{HashMap, HashSet};
@@ -124,15 +126,10 @@ impl<'a> Writer<'a> {
     }
 
     fn check(&self, formula: &Formula) -> Result<(), Refusal> {
-        if !formula.findings.is_empty() {
-            return Err(self.unwritable("the bounds of an access are checked at run time"));
+        match formula.findings.as_slice() {
+            [] => Ok(()),
+            _ => Err(self.unwritable("the bounds of an access are checked at run time")),
         }
-        let reads = crate::formula::reads(formula);
-        let is_group = formula.targets.len() > 1;
-        if is_group && formula.targets.iter().any(|target| reads.contains(&target.output)) {
-            return Err(self.unwritable("several tensors advance together"));
-        }
-        Ok(())
     }
 
     /// The text of assignments. A tensor has at most a formula for its start values and another one, so that the results of more
@@ -150,30 +147,43 @@ impl<'a> Writer<'a> {
             .map(|((_, target), stage)| (target.output, stage.number))
             .collect();
         let names = self.tensors.clone();
-        for ((formula, target), stage) in assignments.iter().zip(&stages) {
-            self.check(formula)?;
-            let is_last = last.get(&target.output) == Some(&stage.number);
-            if stage.begins {
-                let before = self.tensor(target.output)?;
-                let name = match names.get(&target.output) {
-                    Some(name) if is_last => name.clone(),
-                    _ => self.names.fresh(&before),
+        let steps: Vec<(&Formula, &Target, Stage)> = assignments
+            .iter()
+            .zip(stages)
+            .map(|((formula, target), stage)| (*formula, *target, stage))
+            .collect();
+        // The start values of tensors that advance together come before their steps.
+        for group in steps.chunk_by(|(formula, ..), (next, ..)| std::ptr::eq(*formula, *next)) {
+            for (formula, target, stage) in group {
+                self.check(formula)?;
+                let is_last = last.get(&target.output) == Some(&stage.number);
+                if stage.begins {
+                    let before = self.tensor(target.output)?;
+                    let name = match names.get(&target.output) {
+                        Some(name) if is_last => name.clone(),
+                        _ => self.names.fresh(&before),
+                    };
+                    self.tensors.insert(target.output, name);
+                    if stage.number > 0 {
+                        self.fill(target, &|subscripts| format!("{before}{subscripts}"), &mut text)?;
+                    }
+                }
+                if let (true, Init::Fill(value)) = (stage.has_start, target.init) {
+                    self.fill(target, &|_| literal(value), &mut text)?;
+                }
+            }
+            let targets: Vec<Target> = group.iter().map(|(_, target, _)| (*target).clone()).collect();
+            for (position, (formula, _, stage)) in group.iter().enumerate() {
+                let kind = match formula.kind {
+                    Accumulation::Assign if stage.has_start || stage.number > 0 || !stage.begins => {
+                        Accumulation::Replace
+                    }
+                    kind => kind,
                 };
-                self.tensors.insert(target.output, name);
-                if stage.number > 0 {
-                    self.fill(target, &|subscripts| format!("{before}{subscripts}"), &mut text)?;
+                if let Some(single) = in_sequence(formula, &targets, position) {
+                    self.assignment(single, kind, &mut text)?;
                 }
             }
-            if let (true, Init::Fill(value)) = (stage.has_start, target.init) {
-                self.fill(target, &|_| literal(value), &mut text)?;
-            }
-            let kind = match formula.kind {
-                Accumulation::Assign if stage.has_start || stage.number > 0 || !stage.begins => {
-                    Accumulation::Replace
-                }
-                kind => kind,
-            };
-            self.assignment(formula, kind, target, &mut text)?;
         }
         Ok(text)
     }
@@ -258,14 +268,11 @@ impl<'a> Writer<'a> {
 
     fn assignment(
         &mut self,
-        formula: &Formula,
+        mut single: Formula,
         kind: Accumulation,
-        target: &Target,
         out: &mut String,
     ) -> Result<(), Refusal> {
         let mut names = self.names.clone();
-        let mut single = formula.clone();
-        single.targets = vec![target.clone()];
         crate::formula::prune(&mut single);
         let Some(target) = single.targets.first() else { return Ok(()) };
         self.indices = single.indices.iter().map(|index| names.fresh(&index.name.replace('.', ""))).collect();
@@ -300,20 +307,79 @@ struct Stage {
     has_start: bool,
 }
 
+/// The formula of one of the targets that are written in a step, after those of the earlier ones: where it has the value of an earlier
+/// target, it reads the element. Other elements of these were different ones when the formulas were composed.
+fn in_sequence(formula: &Formula, targets: &[Target], position: usize) -> Option<Formula> {
+    let (earlier, [target, ..]) = targets.split_at_checked(position)? else { return None };
+    let mut single = Formula { targets: vec![target.clone()], ..formula.clone() };
+    if targets.len() > 1 {
+        // The conditions of all must be equal, with their locals.
+        single.predicate = formula.predicate.as_ref().map(|predicate| inlined(predicate, &formula.locals));
+    }
+    let written = |expr: &Expr| {
+        substituted(expr, &|part| {
+            let is_value = |target: &&Target| matches!(part.node, Node::Local(_)) && target.value == *part;
+            let target = earlier.iter().find(is_value)?;
+            Some(access(target.output, part.kind, target.subscripts.clone()))
+        })
+    };
+    single.locals.iter_mut().for_each(|local| local.value = written(&local.value));
+    for target in &mut single.targets {
+        target.value = written(&target.value);
+        target.subscripts.iter_mut().for_each(|subscript| *subscript = written(subscript));
+    }
+    Some(single)
+}
+
 /// The assignments that the outputs depend on, in order.
 fn needed<'f>(formulas: &'f [Formula], outputs: &[ValueId]) -> Vec<(&'f Formula, &'f Target)> {
     let mut read: HashSet<ValueId> = outputs.iter().copied().collect();
     let mut assignments = Vec::new();
     for formula in formulas.iter().rev() {
-        let targets: Vec<&Target> =
-            formula.targets.iter().filter(|target| read.contains(&target.output)).collect();
-        if !targets.is_empty() {
-            read.extend(crate::formula::reads(formula));
-        }
-        assignments.extend(targets.into_iter().rev().map(|target| (formula, target)));
+        let is_needed = needed_targets(formula, &mut read);
+        let targets = formula.targets.iter().zip(is_needed).filter(|(_, is_needed)| *is_needed);
+        assignments.extend(targets.rev().map(|(target, _)| (formula, target)));
     }
     assignments.reverse();
     assignments
+}
+
+/// Which targets of a formula are needed: those that are read, also by needed ones alone. Several of them are written one after the
+/// other, so that one whose value others contain is written for them.
+fn needed_targets(formula: &Formula, read: &mut HashSet<ValueId>) -> Vec<bool> {
+    let mut is_needed = vec![false; formula.targets.len()];
+    let mut values: Vec<Expr> = Vec::new();
+    for _ in &formula.targets {
+        let is_group = is_needed.iter().filter(|is_needed| **is_needed).count() > 1;
+        for (target, is_needed) in formula.targets.iter().zip(&mut is_needed) {
+            let is_read = read.contains(&target.output) || (is_group && values.contains(&target.value));
+            if !*is_needed && is_read {
+                *is_needed = true;
+                let mut single = Formula { targets: vec![target.clone()], ..formula.clone() };
+                values.extend(locals_of(&single));
+                crate::formula::prune(&mut single);
+                read.extend(crate::formula::reads(&single));
+            }
+        }
+    }
+    is_needed
+}
+
+/// The locals that a formula uses, as expressions.
+fn locals_of(formula: &Formula) -> Vec<Expr> {
+    let mut locals: Vec<Expr> = Vec::new();
+    let values = formula.targets.iter().flat_map(|target| target.subscripts.iter().chain([&target.value]));
+    let mut open: Vec<&Expr> = values.collect();
+    while let Some(expr) = open.pop() {
+        if let Node::Local(at) = expr.node
+            && !locals.contains(expr)
+        {
+            locals.push(expr.clone());
+            open.extend(formula.locals.get(at).map(|local| &local.value));
+        }
+        open.extend(expr.children());
+    }
+    locals
 }
 
 fn sign(kind: Accumulation) -> &'static str {

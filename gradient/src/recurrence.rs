@@ -14,6 +14,7 @@ use skript_frontend::model::{
     Accumulation, Expr, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, TensorType, ValueId,
 };
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::collections::HashMap;
 
 /// A subscript: an index or its negative, plus an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +31,7 @@ impl Builder<'_> {
     /// The adjoint of a recurrence by its earlier elements, by other tensors, and by its start values.
     pub fn recurrence(&mut self, formula: &Formula, target: &Target, total: ValueId) -> Result<(), Refusal> {
         let Some(written) = self.shifts(formula, target) else {
-            let reason = "a recurrence is supported if each step writes one element, at a fixed distance from the elements \
-                          of earlier steps that it reads";
-            return Err(self.refused(formula, reason));
+            return self.sequence(formula, &HashMap::from([(target.output, total)]));
         };
         let tensor_type = self.type_of(target.output)?;
         let name = format!("{}_grad", self.name(target.output));
@@ -79,13 +78,13 @@ impl Builder<'_> {
             findings: Vec::new(),
             span: formula.span,
         });
-        self.direct_without(formula, target, seed, target.output);
+        self.direct_without(formula, target, seed, &[target.output]);
         self.unwritten(formula, target, adjoint)
     }
 
     /// The derivative by an element that a step reads: a number, or an element of a tensor that is computed for all steps before
     /// the recurrence.
-    fn factor(
+    pub fn factor(
         &mut self,
         formula: &Formula,
         target: &Target,

@@ -31,6 +31,11 @@ pub const CASES: &[(&str, &str, &str)] = &[
         "x: real[2,4,3]; // y: real; // y = moving_average{decay=0.7}(x);",
     ),
     (
+        "viterbi",
+        example!("viterbi"),
+        "emission: real[2,4,3]; transition: real[3,3]; // score: real; // score = viterbi(emission, transition);",
+    ),
+    (
         "swiglu",
         example!("swiglu"),
         "x: real[3,4]; w: real[2,4]; v: real[2,4]; // y: real; // a = project(x, w); b = project(x, v); y = gate(a, b);",

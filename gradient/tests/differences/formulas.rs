@@ -174,6 +174,76 @@ pub const FORMULAS: &[(&str, &str, &str, &str)] = &[
         "y: real[4,2]",
         "y[at[i,],j] += x[i,j] * x[i,j], i < 3, j < 2;",
     ),
+    (
+        "linear recurrence of sums",
+        "x: real[4,3]; w: real[3,3];",
+        "h: real[5,3]",
+        "h[i,j] = i == 0 ? 0.0 : x[i - 1,j], i < 5, j < 3; h[i + 1,j] := h[i + 1,j] + w[j,k] * h[i,k], i < 4, k < 3, j < 3;",
+    ),
+    (
+        "best predecessors",
+        "e: real[4,3]; t: real[3,3];",
+        "s: real[4,3]",
+        "s[i,j] = i == 0 ? e[i,j] : -100.0, i < 4, j < 3; s[i + 1,j] := s[i + 1,j] >> s[i,k] + t[k,j] + e[i + 1,j], i < 3, k < 3, j < 3;",
+    ),
+    ("Horner's rule", "x: real[]; c: real[4];", "y: real[]", "y[] = 0.0; y[] := y[] * x[] + c[i,], i < 4;"),
+    (
+        "Newton's method",
+        "x: real[3];",
+        "y: real[3]",
+        "y[i,] = 1.0, i < 3; y[i,] := 0.5 * (y[i,] + x[i,] / y[i,]), k < 4, i < 3;",
+    ),
+    (
+        "running products in place",
+        "x: real[6];",
+        "y: real[6]",
+        "y[i,] = x[i,], i < 6; y[i + 1,] := y[i,] * y[i + 1,], i < 5;",
+    ),
+    (
+        "steps at positions that data select",
+        "x: real[5]; at: int[5]; by: int[5];",
+        "y: real[3]",
+        "y[i,] = x[i,] + 0.2, i < 3; y[at[i,],] := y[by[i,],] * x[i,] + `sin`(y[at[i,],]), i < 5;",
+    ),
+    (
+        "steps with a condition on what they change",
+        "x: real[5];",
+        "y: real[]",
+        "y[] = 0.3; y[] := 1.5 * x[i,], i < 5 | x[i,] > y[] && i != 2;",
+    ),
+    (
+        "a guarded element that steps change",
+        "x: real[5];",
+        "y: real[5]",
+        "y[i,] = x[i,], i < 5; y[i,] := i > 0 ? y[i - 1,] * y[i,] : 2.0 * y[i,], k < 2, i < 5;",
+    ),
+    (
+        "a wavefront with a local in branches",
+        "x: real[4,4];",
+        "y: real[4,4]",
+        "y[i,j] = x[i,j], i < 4, j < 4; v = y[i,j] * y[i + 1,j], y[i + 1,j + 1] := i > j ? v + y[i + 1,j + 1] : v * v, i < 3, j < 3;",
+    ),
+    (
+        "numbers that advance together",
+        "x: real[5]; z: real[];",
+        "m: real[]",
+        "m[] = z[]; s[] = 1.0; m[] := m[] + x[i,] * s[], i < 5; s[] := s[] * x[i,] + m[], i < 5;",
+    ),
+    (
+        "smoothing by level and trend",
+        "x: real[6]; a: real[]; b: real[];",
+        "y: real[6]",
+        "level[i,] = x[0,], i < 6; trend[i,] = x[1,] - x[0,], i < 6;
+         level[k + 1,] := a[] * x[k + 1,] + (1.0 - a[]) * (level[k,] + trend[k,]), k < 5;
+         trend[k + 1,] := b[] * (level[k + 1,] - level[k,]) + (1.0 - b[]) * trend[k,], k < 5;
+         y[i,] = level[i,] + trend[i,] * trend[i,], i < 6;",
+    ),
+    (
+        "an int and a real that advance together",
+        "x: real[6];",
+        "y: real[]",
+        "n[] = 0; y[] = 0.0; n[] := y[] > 0.8 ? n[] + 1 : n[], i < 6; y[] := y[] * 0.5 + x[n[],] * x[i,], i < 6;",
+    ),
     ("no indices", "x: real[]; z: real[];", "y: real[]", "y[] = `tanh`(x[] * z[]) + `erf`(x[]);"),
 ];
 

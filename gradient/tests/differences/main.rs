@@ -138,13 +138,20 @@ fn operators_of_examples() {
 /// The gradient of a gradient: the document is differentiated like any other.
 #[test]
 fn second_derivatives() {
-    let text = formulas::document(
+    let network = formulas::document(
         "x: real[3]; w: real[2,3];",
         "y: real[]",
         "h[i,] += x[j,] * w[i,j], i < 2, j < 3; y[] += `tanh`(h[i,]) * x[i,], i < 2;",
     );
-    let document = composed(&text).unwrap();
-    let request = Request { wrt: vec!["x".to_owned(), "w".to_owned()], ..Request::default() };
-    let first = gradient(&document.model, &document.sources, &request).unwrap();
-    checked(&first.text.replace("GGrad", "G"), 6).unwrap();
+    let recurrence = formulas::document(
+        "x: real[3]; w: real[2];",
+        "y: real[]",
+        "a[] = w[0,]; b[] = w[1,]; a[] := a[] * b[] + x[i,], i < 3; b[] := `sin`(a[]) + b[], i < 3; y[] = a[] * b[];",
+    );
+    for text in [network, recurrence] {
+        let document = composed(&text).unwrap();
+        let request = Request { wrt: vec!["x".to_owned(), "w".to_owned()], ..Request::default() };
+        let first = gradient(&document.model, &document.sources, &request).unwrap();
+        checked(&first.text.replace("GGrad", "G"), 6).unwrap();
+    }
 }
