@@ -12,7 +12,7 @@ use skript_frontend::model::{
     Target, TensorType, Value, ValueId,
 };
 use skript_frontend::source::Span;
-use skript_semantics::{Numbers, ScalarKind};
+use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -85,7 +85,7 @@ impl Flattening<'_> {
     }
 
     /// Replaces the reals that steps read and do not compute by tensors that are zero unless the steps are selected.
-    fn restrict(
+    pub fn restrict(
         &mut self,
         range: Range<usize>,
         condition: TensorId,
@@ -125,7 +125,7 @@ impl Flattening<'_> {
     }
 
     /// A tensor that is one of two tensors, depending on a condition.
-    fn choice(
+    pub fn choice(
         &mut self,
         tensors: [TensorId; 3],
         name: &str,
@@ -145,7 +145,7 @@ impl Flattening<'_> {
     }
 
     /// Adds a step that selects; `tensors` are the condition, then the operands.
-    fn selected(
+    pub fn selected(
         &mut self,
         selected: Selected,
         tensors: &[TensorId],
@@ -155,7 +155,11 @@ impl Flattening<'_> {
     ) -> Option<TensorId> {
         let kind = |tensor: &TensorId| self.graph.tensors.get(*tensor).map(|known| known.tensor.clone());
         let (condition, operand) = (tensors.first().and_then(kind)?, tensors.get(1).and_then(kind)?);
-        let result = self.tensor(name, operand.clone());
+        let chosen = match selected {
+            Selected::Below => TensorType { kind: ScalarKind::Bool, shape: Vec::new() },
+            _ => operand.clone(),
+        };
+        let result = self.tensor(name, chosen);
         let callee = self.selection(selected, condition, operand, function.numbers, span);
         let values: Vec<ValueId> = (0..).map(ValueId).take(tensors.len() + 1).collect();
         let (output, inputs) = values.split_last()?;
@@ -195,11 +199,13 @@ fn results(block: &Block, environment: &HashMap<ValueId, TensorId>) -> Vec<Tenso
 }
 
 /// The operands that an operator selects from; a missing one is zero.
-#[derive(Clone, Copy)]
-enum Selected {
+#[derive(Clone, Copy, PartialEq)]
+pub enum Selected {
     Both,
     Then,
     Otherwise,
+    /// Whether the condition, an int, is less than the operand.
+    Below,
 }
 
 impl Selected {
@@ -209,11 +215,12 @@ impl Selected {
             Selected::Both => "branch",
             Selected::Then => "zero_unless",
             Selected::Otherwise => "zero_if",
+            Selected::Below => "is_below",
         }
     }
 }
 
-/// `chosen[i…] = condition[0…] ? then[i…] : otherwise[i…]`.
+/// `chosen[i…] = condition[0…] ? then[i…] : otherwise[i…]`, or `chosen[] = step[] < count[0…]`.
 fn selection(
     selected: Selected,
     condition: &TensorType,
@@ -224,10 +231,16 @@ fn selection(
     let operands: &[&str] = match selected {
         Selected::Both => &["then_value", "else_value"],
         Selected::Then | Selected::Otherwise => &["x"],
+        Selected::Below => &["count"],
     };
-    let names = ["condition"].iter().chain(operands).chain(&["chosen"]);
-    let types = std::iter::once(condition).chain(std::iter::repeat(tensor));
-    let ports: Vec<(&str, &TensorType)> = names.copied().zip(types).collect();
+    let first = if selected == Selected::Below { "step" } else { "condition" };
+    let names = [first].into_iter().chain(operands.iter().copied()).chain(["chosen"]);
+    let chosen = match selected {
+        Selected::Below => &TensorType { kind: ScalarKind::Bool, shape: Vec::new() },
+        _ => tensor,
+    };
+    let types = [condition].into_iter().chain(operands.iter().map(|_| tensor)).chain([chosen]);
+    let ports: Vec<(&str, &TensorType)> = names.zip(types).collect();
     let value = |(name, tensor): (&str, &TensorType)| Value {
         name: Some(name.to_owned()),
         tensor: tensor.clone(),
@@ -240,21 +253,24 @@ fn selection(
         tensors: PortTensors::Single(ValueId(at)),
         span,
     };
-    let indices = FormulaIndex::over(&tensor.shape);
+    let indices = FormulaIndex::over(&chosen.shape);
     let element = |at: u32| access(ValueId(at), tensor.kind, all_indices(&indices));
-    let zeros = condition.shape.iter().map(|_| Expr::int(0)).collect();
-    let holds = access(ValueId(0), ScalarKind::Bool, zeros);
-    let (then, otherwise) = match selected {
-        Selected::Both => (element(1), element(2)),
-        Selected::Then => (element(1), real(0.0)),
-        Selected::Otherwise => (real(0.0), element(1)),
+    let first = |value: u32, tensor: &TensorType| {
+        access(ValueId(value), tensor.kind, tensor.shape.iter().map(|_| Expr::int(0)).collect())
+    };
+    let holds = first(0, condition);
+    let element = match selected {
+        Selected::Both => select(holds, element(1), element(2)),
+        Selected::Then => select(holds, element(1), real(0.0)),
+        Selected::Otherwise => select(holds, real(0.0), element(1)),
+        Selected::Below => Expr::apply(ScalarKind::Bool, ScalarOp::Lt, vec![holds, first(1, tensor)]),
     };
     let output = operands.len() + 1;
     let target = Target {
         output: ValueId(output as u32),
         subscripts: all_indices(&indices),
-        value: select(holds, then, otherwise),
-        init: Init::Fill(tensor.kind.default_value()),
+        value: element,
+        init: Init::Fill(chosen.kind.default_value()),
     };
     let all: Vec<Port> = (0..).zip(&ports).map(port).collect();
     let (inputs, outputs) = all.split_at(output);

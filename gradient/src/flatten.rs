@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operators of a model in execution order: composite operators are inlined, static loops are unrolled.
+//! The operators of a model in execution order: composite operators are inlined, loops are unrolled.
 
 use crate::branches::Branching;
 use crate::names::Names;
 use crate::refusal::{Refusal, refused};
 use skript_frontend::model::{
-    Block, Body, ConstantData, Function, FunctionId, Invoke, Loop, Model, Operation, PortTensors, TensorType,
+    Block, Body, ConstantData, Function, FunctionId, Invoke, Model, Operation, PortTensors, TensorType,
     ValueId,
 };
 use skript_frontend::source::Span;
-use skript_semantics::{Scalar, ScalarKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// A tensor of the flat graph.
@@ -57,9 +56,9 @@ pub struct Graph {
 }
 
 /// The most operations of a graph with unrolled loops. An iteration without operations counts as one.
-const MAX_STEPS: usize = 1 << 16;
+pub const MAX_STEPS: usize = 1 << 16;
 
-const TOO_MANY: &str = "with its loops unrolled, it has more than 65536 steps";
+pub const TOO_MANY: &str = "with its loops unrolled, it has more than 65536 steps";
 
 /// Flattens the entry of a model.
 ///
@@ -155,7 +154,7 @@ impl Flattening<'_> {
         }
     }
 
-    fn constant(
+    pub fn constant(
         &mut self,
         function: &Function,
         value: ValueId,
@@ -249,52 +248,6 @@ impl Flattening<'_> {
                     known.name = fresh;
                 }
             }
-        }
-    }
-
-    /// Unrolls a loop whose number of steps is static.
-    fn unroll(&mut self, function: &Function, looping: &Loop, environment: &mut Environment, prefix: &str) {
-        let is_static = looping.before.is_none()
-            && looping.after.is_none()
-            && looping.dynamic_count.is_none()
-            && looping.stack_scans.is_empty();
-        let Some(count) = looping.static_count.filter(|_| is_static) else {
-            let reason = "a loop whose number of steps data decide is not supported";
-            return self.refuse(function, looping.span, reason);
-        };
-        if count > MAX_STEPS as u64 {
-            return self.refuse(function, looping.span, TOO_MANY);
-        }
-        let start = |carried: &ValueId| environment.get(carried).copied();
-        let mut carried: Vec<Option<TensorId>> = looping.carried.iter().map(|c| start(&c.init)).collect();
-        for (step, number) in (0_usize..).zip(0_i64..).zip(0..count).map(|(step, _)| step) {
-            for (declared, tensor) in looping.carried.iter().zip(&carried) {
-                environment.extend(tensor.map(|tensor| (declared.inner, tensor)));
-            }
-            for (item, pack) in &looping.scans {
-                let tensor = pack.get(step).and_then(|tensor| environment.get(tensor)).copied();
-                environment.extend(tensor.map(|tensor| (*item, tensor)));
-            }
-            if let Some(index) = looping.index {
-                let tensor_type = TensorType { kind: ScalarKind::Int, shape: Vec::new() };
-                let tensor = self.tensor("step", tensor_type);
-                self.graph.constants.insert(tensor, ConstantData::Splat(Scalar::Int(number)));
-                environment.insert(index, tensor);
-            }
-            self.block(function, &looping.body, environment, prefix);
-            if !self.refusals.is_empty() {
-                return;
-            }
-            let results: Vec<Option<TensorId>> =
-                looping.body.results.iter().map(|result| environment.get(result).copied()).collect();
-            let (next, collected) = results.split_at(looping.carried.len().min(results.len()));
-            carried = next.to_vec();
-            for (pack, tensor) in looping.scan_outputs.iter().zip(collected) {
-                environment.extend(pack.get(step).copied().zip(*tensor));
-            }
-        }
-        for (declared, tensor) in looping.carried.iter().zip(carried) {
-            environment.extend(tensor.map(|tensor| (declared.result, tensor)));
         }
     }
 }

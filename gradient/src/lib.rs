@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gradients of models, as documents.
 //!
-//! `constant_extents` makes extents static, `flatten` lists the operators of a model in execution order (`branches` those of branches), `adjoint` differentiates one operator, `accumulate` adds adjoints
+//! `constant_extents` makes extents static, `flatten` lists the operators of a model in execution order (`branches` those of branches, `loops` those of loops), `adjoint` differentiates one operator, `accumulate` adds adjoints
 //! over the operators in reversed order, and `document` writes the result. `training` adds the update of an optimizer.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
@@ -15,6 +15,7 @@ mod expr;
 mod flatten;
 mod formula;
 mod gather;
+mod loops;
 mod names;
 mod operator;
 mod partials;

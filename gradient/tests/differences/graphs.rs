@@ -2,7 +2,7 @@
 //! Names of requests, and graphs with many steps.
 
 use crate::formulas;
-use crate::model::{Composed, composed, evaluated, reals, tensor};
+use crate::model::{Composed, Random, compare, composed, evaluated, reals, tensor};
 use skript_gradient::{Gradient, Request, Training, gradient};
 use std::fmt::Write as _;
 
@@ -216,6 +216,40 @@ graph G {{ @input {{ x: real[]; }} @output {{ y: real[]; }}
     assert_eq!(gradients(&text, &["x"], &[0.0])[1], 3.0);
     assert_eq!(gradients(&text, &["x"], &[-4.0])[1], 3.0);
     assert_eq!(gradients(&text, &["x"], &[8.0]), [8.0, 0.0]);
+}
+
+/// Loops that data end, up to a bound: a condition before the steps, one after them, a number of steps, and a pack of which data select
+/// the first items. `x < 9` ends them; the square roots of later steps would be those of negative numbers.
+#[test]
+fn loops_that_data_end() {
+    let graph = |output: &str| {
+        format!(
+            "{PRODUCT}operator below {{ @attrib {{ limit: real; }} @input {{ x: real[]; }} @output {{ y: bool[]; }} @lower {{ y[] = x[] < limit; }} }}
+operator root {{ @input {{ x: real[]; w: real[]; }} @output {{ y: real[]; }} @lower {{ y[] = w[] * x[] + `sqrt`(9.5 - x[]); }} }}
+operator count {{ @input {{ x: real[]; }} @output {{ k: int[]; }} @lower {{ k[] = int(x[]); }} }}
+graph G {{ @input {{ x: real[]; w: real[]; }} @output {{ y: real[]; }} @compose {{ {output} }} }}"
+        )
+    };
+    let loops = [
+        "y = with h = x while below{limit=6.0}(h) do..(9) { n = root(h, w); yield n; };",
+        "y = with h = x do..(9) { n = root(h, w); yield n; } while below{limit=6.0}(h);",
+        "k = count(w); y = with h = x for e : [w, x, w, x, w] do..(k) { p = product(h, e); n = product(p, w); yield n; };",
+        "y = with h = x while below{limit=6.0}(h) do..(step -> 9) { p = root(h, w); n = if below{limit=4.0}(p) then product(p, w) else p; yield n; };",
+        // No step is executed.
+        "y = with h = x while below{limit=0.5}(h) do..(9) { n = root(h, w); yield n; };",
+    ];
+    for text in loops {
+        let document = composed(&graph(text)).unwrap();
+        for (x, w) in [(0.9, 1.3), (1.1, 2.2), (2.5, 3.1)] {
+            let values = [tensor(&[], &[x]), tensor(&[], &[w])];
+            if let Err(reason) = compare(&document, &values, &mut Random(1)) {
+                panic!("{text} at {x}, {w}: {reason}");
+            }
+        }
+    }
+    let unbounded = graph("y = with h = x while below{limit=6.0}(h) do { n = root(h, w); yield n; };");
+    let refused = derived(&composed(&unbounded).unwrap(), &["x"]).unwrap_err();
+    assert!(refused.contains("no bound for it; write one, as in `while c do..(20)`"), "{refused}");
 }
 
 /// The factor of an input in the sums of a triangle that is too large to be unrolled: `y = sum over i of sum over j <= i of x[j]²`.
