@@ -76,6 +76,13 @@ fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradi
     let results = outputs.chain(graph.updates.iter().map(|(_, value)| *value));
     let kept: Vec<TensorId> = results.filter(|_| training.is_some()).collect();
     let accumulated = accumulate(model, &mut graph, of, seed, &wrt, &kept)?;
+    if training.is_some() && accumulated.gradients.iter().all(Option::is_none) {
+        let message = format!(
+            "training would change nothing: the output `{of_name}` does not depend on {} by reals",
+            listed(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        );
+        return Err(vec![request(message)]);
+    }
     let mut document =
         Document { model, sources, graph: &mut graph, names: Names::default(), forward: HashMap::new() };
     let results = Results { of: (&of_name, of), wrt: &wrt, gradients: &gradients, training };

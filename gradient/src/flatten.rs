@@ -99,12 +99,16 @@ impl Flattening<'_> {
         let name = known.name.as_deref().unwrap_or("t");
         let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}_{name}") };
         if known.tensor.fixed_shape().is_none() {
-            self.refuse(function, known.span, "it has dynamic extents; --input-shape makes them static");
+            self.refuse(function, known.span, "it has dynamic extents");
         }
         Some(self.tensor(&name, known.tensor.clone()))
     }
 
     fn entry(&mut self, entry: &Function) {
+        self.refuse_dynamic(entry);
+        if !self.refusals.is_empty() {
+            return;
+        }
         let mut environment = Environment::new();
         for value in entry.inputs.iter().flat_map(|port| port.tensors.values()) {
             if let Some(tensor) = self.value(entry, *value, "") {
@@ -137,6 +141,27 @@ impl Flattening<'_> {
                 if let Some(tensor) = environment.get(value) {
                     self.graph.outputs.push((name, *tensor));
                 }
+            }
+        }
+    }
+
+    /// Refuses inputs with dynamic extents, with an option that makes them static.
+    fn refuse_dynamic(&mut self, entry: &Function) {
+        for port in &entry.inputs {
+            let shapes = port.tensors.values().iter().filter_map(|value| {
+                let tensor = &entry.values.get(value.0 as usize)?.tensor;
+                let extents: Vec<String> =
+                    tensor.shape.iter().map(|extent| extent.bound().to_string()).collect();
+                Some((extents.join(","), tensor.fixed_shape().is_none()))
+            });
+            let (shapes, are_dynamic): (Vec<String>, Vec<bool>) = shapes.unzip();
+            if are_dynamic.contains(&true) {
+                let reason = format!(
+                    "the input `{0}` has dynamic extents, which an option makes static: --input-shape {0}={1}",
+                    port.name,
+                    shapes.join(";")
+                );
+                self.refuse(entry, port.span, &reason);
             }
         }
     }

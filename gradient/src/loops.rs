@@ -9,7 +9,8 @@ use skript_semantics::{Scalar, ScalarKind};
 
 const UNBOUNDED: &str = "data decide the number of steps of a loop, and the document has no bound for it; write one, as in \
                          `while c do..(20)`";
-const COLLECTING: &str = "data decide how many results a loop collects; without them, the loop has a gradient";
+const COLLECTING: &str =
+    "data decide how many results a loop collects; without them, the loop has a gradient";
 const PACK: &str = "data decide the length of the pack that a loop reads";
 
 impl Flattening<'_> {
@@ -70,7 +71,8 @@ impl Flattening<'_> {
             environment.extend(looping.index.map(|index| (index, tensor)));
             if let Some(count) = looping.dynamic_count.and_then(|count| environment.get(&count)).copied() {
                 let name = format!("{prefix}is_step");
-                let below = self.selected(Selected::Below, &[tensor, count], &name, function, looping.span)?;
+                let below =
+                    self.selected(Selected::Below, &[tensor, count], &name, function, looping.span)?;
                 going = self.both(going, below, function, looping, prefix);
             }
         }

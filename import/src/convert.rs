@@ -81,6 +81,7 @@ fn converted(
         importer.refuse(name, "", "sparse tensors are not supported");
     }
     refuse_newer(&mut importer, "", &model.opset_import);
+    importer.is_trainable = options.trainable;
     importer.initializers(&mut graph.initializer);
     let mut names = Names::default();
     let structured = options.structured;

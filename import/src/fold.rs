@@ -97,6 +97,9 @@ impl Importer {
 
     /// Whether a value depends neither on inputs of the model nor on the step of a loop.
     fn is_constant(&self, value: &Value) -> bool {
+        if self.trained.contains(&value.id) {
+            return false;
+        }
         value.tensor.is_some()
             || self.folds.constant.contains(&value.id)
             || value.known.as_ref().is_some_and(|items| items.iter().all(is_number))
@@ -106,6 +109,10 @@ impl Importer {
     pub fn items(&self, value: &Value) -> Option<Vec<Item>> {
         if value.known.is_some() {
             return value.known.clone();
+        }
+        if self.trained.contains(&value.id) {
+            // A rule needs the elements, such as the factors of a resize.
+            return tensor::known(value.tensor.as_ref()?);
         }
         tensor::known(self.evaluated(value)?.ok()?.as_ref())
     }

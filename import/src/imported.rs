@@ -20,6 +20,8 @@ pub struct Options {
     pub constants: Vec<(String, Tensor)>,
     /// Whether repeated blocks of equal structure become operators.
     pub structured: bool,
+    /// Whether all real initializers with dimensions become variables, as training needs: none becomes a constant or is folded.
+    pub trainable: bool,
 }
 
 /// The result of an import: the files of a model folder.

@@ -41,6 +41,10 @@ pub struct Importer {
     pub inputs: BTreeSet<usize>,
     /// The ids of the values that are 4-bit ints, stored as 8-bit ints.
     pub nibbles: BTreeSet<usize>,
+    /// Whether real initializers with dimensions become variables.
+    pub is_trainable: bool,
+    /// The ids of these initializers.
+    pub trained: BTreeSet<usize>,
     /// Whether a node of the model computes with quantized values.
     pub is_quantized: bool,
     /// The statements of the current block.
@@ -228,6 +232,12 @@ impl Importer {
         for proto in tensors {
             let name = proto.name.clone();
             match self.tensor(proto) {
+                Ok(value) if self.is_trainable && value.is_real() && value.rank() > 0 => {
+                    let value =
+                        self.value(&name, value.element, value.shape.clone(), None, value.tensor.clone());
+                    self.trained.insert(value.id);
+                    self.bind(&name, Some(value));
+                }
                 Ok(value) => self.bind(&name, Some(value)),
                 Err(reason) => {
                     self.refused.insert(name.clone());

@@ -168,6 +168,7 @@ def load(
     bounds: dict[str, builtins.int] | None = None,
     constants: dict[str, ArrayLike] | None = None,
     structure: bool = False,
+    trainable: bool = False,
     real: Literal["f16", "bf16", "f32", "f64"] | None = None,
     int: Literal["i8", "i16", "i32", "i64"] | None = None,
     given: Sequence[str] = ...,

@@ -49,6 +49,9 @@ const SEED: u64 = 1;
 /// structure
 ///     whether repeated blocks of an ONNX model, such as the layers of a transformer, become one operator, which `graph` and
 ///     messages then show
+/// trainable
+///     whether all real weights of an ONNX model become variables, as their gradients need; otherwise weights of equal elements become
+///     constants, and operations on weights alone are computed by the import
 /// real, int
 ///     the element types of real tensors ('f16', 'bf16', 'f32', 'f64') and of int tensors ('i8' to 'i64'), also of inputs and
 ///     outputs; the defaults are 'f32', or the type of the ONNX model, and 'i64'
@@ -83,7 +86,7 @@ const SEED: u64 = 1;
 /// >>> model.inputs
 /// >>> y = model(x)
 #[pyfunction]
-#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, constants = None, structure = false, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
+#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, constants = None, structure = false, trainable = false, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn load<'py>(
     py: Python<'py>,
@@ -94,6 +97,7 @@ pub fn load<'py>(
     #[pyo3(from_py_with = options::bounds)] bounds: Option<Py<PyDict>>,
     #[pyo3(from_py_with = options::constants)] constants: Option<Py<PyDict>>,
     #[pyo3(from_py_with = options::structure)] structure: bool,
+    #[pyo3(from_py_with = options::trainable)] trainable: bool,
     #[pyo3(from_py_with = options::real)] real: Option<String>,
     #[pyo3(from_py_with = options::int)] int: Option<String>,
     #[pyo3(from_py_with = options::given)] given: Vec<String>,
@@ -105,7 +109,7 @@ pub fn load<'py>(
     #[pyo3(from_py_with = options::specialize)] specialize: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let choices = Choices { graph, attributes, shapes, real, int, given, absent, quantize };
-    let import = Import { bounds, constants, structure };
+    let import = Import { bounds, constants, structure, trainable };
     let calls = choices.calls(threads, cache, specialize)?;
     let source = Source::from_python(path)?;
     let Source::File(path) = &source else {
@@ -141,11 +145,12 @@ struct Import {
     bounds: Option<Py<PyDict>>,
     constants: Option<Py<PyDict>>,
     structure: bool,
+    trainable: bool,
 }
 
 impl Import {
     fn is_none(&self) -> bool {
-        self.bounds.is_none() && self.constants.is_none() && !self.structure
+        self.bounds.is_none() && self.constants.is_none() && !self.structure && !self.trainable
     }
 
     /// Adds the options as keyword arguments.
@@ -155,6 +160,7 @@ impl Import {
                 options.set_item(name, dict.bind(py).copy()?)?;
             }
         }
+        options.set_item("trainable", self.trainable)?;
         options.set_item("structure", self.structure)
     }
 
@@ -163,7 +169,7 @@ impl Import {
         let text = if self.bounds.is_some() {
             "bounds are for ONNX models: a model in SkriptND declares upper bounds, as in `real[n|8]`"
         } else if !self.is_none() {
-            "constants and structure are for ONNX models"
+            "constants, structure and trainable are for ONNX models"
         } else {
             return Ok(());
         };
@@ -192,6 +198,7 @@ impl Import {
             let tensor = arrays::any_tensor(py, &format!("the constant `{name}`"), &array)?;
             options = options.constant(&name, tensor);
         }
+        options = if self.trainable { options.trainable() } else { options };
         Ok(if self.structure { options.structured() } else { options })
     }
 }

@@ -13,6 +13,7 @@ options! {
     bounds: Option<Py<PyDict>> = "a dict of upper bounds by the names of dynamic dimensions, such as {'batch': 8}";
     constants: Option<Py<PyDict>> = "a dict of arrays by the names of inputs, such as {'shape': [2, 3]}";
     structure: bool = "True or False";
+    trainable: bool = "True or False";
     real: Option<String> = "'f16', 'bf16', 'f32' or 'f64'";
     int: Option<String> = "'i8', 'i16', 'i32' or 'i64'";
     given: Vec<String> = "a list of names of inputs";

@@ -109,7 +109,11 @@ impl Model {
             };
             // The document is in memory, so its locations do not help.
             let reason = first.map_or_else(|| error.to_string(), |problem| problem.into_diagnostic().message);
-            let text = format!("`{}` cannot train this model: {reason}", training.optimizer);
+            let with = training
+                .schedule
+                .as_ref()
+                .map_or_else(String::new, |schedule| format!(" with the schedule `{schedule}`"));
+            let text = format!("`{}`{with} cannot train this model: {reason}", training.optimizer);
             return Err(vec![Diagnostic::without_location(&GRADIENT, text)]);
         }
         Ok(gradient)

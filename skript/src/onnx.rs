@@ -50,6 +50,13 @@ impl ImportOptions {
         self.inner.structured = true;
         self
     }
+
+    /// Converts all real weights with dimensions to variables with their names, as training needs; otherwise weights of equal elements become
+    /// constants, and operations on weights alone, such as transpositions, are computed by the import.
+    pub fn trainable(mut self) -> Self {
+        self.inner.trainable = true;
+        self
+    }
 }
 
 /// An ONNX model, which is converted to a document for all shapes, for the shapes of a call, or for shapes within upper bounds.

@@ -55,6 +55,7 @@ fn import_options(
     for (name, shapes) in shapes {
         options = shapes.iter().take(1).fold(options, |options, shape| options.input_extents(name, shape));
     }
+    options = if given.trainable { options.trainable() } else { options };
     options = given.bounds.iter().fold(options, |options, (name, bound)| options.bound(name, *bound));
     if wrong.is_empty() { Ok(options) } else { Err(wrong) }
 }

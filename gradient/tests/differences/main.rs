@@ -103,7 +103,7 @@ fn operators_of_the_library() {
 #[test]
 fn random_formulas() {
     let (mut random, mut wrong) = (Random(3), Vec::new());
-    for seed in 0..100 {
+    for seed in 0..300 {
         let (inputs, output, text) = random::formula(&mut random);
         let document = formulas::document(&inputs, &output, &text);
         // A difference across a kink, such as a near tie of a minimum, is not a derivative; another point has none.
@@ -112,7 +112,21 @@ fn random_formulas() {
             wrong.push(format!("{text}: {reason}"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of 300: {}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn random_networks() {
+    let (mut random, mut wrong) = (Random(4), Vec::new());
+    for seed in 0..100 {
+        let document = random::network(&mut random);
+        let near = checked(&document, seed).or_else(|_| checked(&document, seed + 100));
+        if let Err(reason) = near {
+            let graph = document.split("graph G").nth(1).unwrap();
+            wrong.push(format!("{graph}: {reason}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of 100: {}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

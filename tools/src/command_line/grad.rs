@@ -13,10 +13,10 @@ pub struct StepArguments {
     #[arg(long, value_name = "SCHEDULE")]
     pub schedule: Option<String>,
     /// Largest norm of all gradients together
-    #[arg(long, value_name = "NORM", value_parser = limit)]
+    #[arg(long, value_name = "NORM", value_parser = limit, allow_negative_numbers = true)]
     pub clip_norm: Option<f64>,
     /// Largest magnitude of the elements of the gradients
-    #[arg(long, value_name = "LIMIT", value_parser = limit)]
+    #[arg(long, value_name = "LIMIT", value_parser = limit, allow_negative_numbers = true)]
     pub clip_value: Option<f64>,
 }
 

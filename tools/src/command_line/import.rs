@@ -58,6 +58,10 @@ pub struct ImportOptions {
     /// An input of an ONNX model that becomes a constant, such as a shape
     #[arg(long = "constant", value_name = "NAME=FILE.npy", value_parser = constant)]
     pub constants: Vec<(String, PathBuf)>,
+    /// Keep all real weights of an ONNX model as variables, as training needs; otherwise those of equal elements become constants, and
+    /// operations on weights alone are computed by the import
+    #[arg(long)]
+    pub trainable: bool,
 }
 
 fn bound(text: &str) -> Result<(String, u64), String> {

@@ -51,7 +51,7 @@ pub struct TrainArguments {
     #[arg(long)]
     pub resume: bool,
     /// Time between checkpoints; there is also one after each epoch
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = interval)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = interval, allow_negative_numbers = true)]
     pub checkpoint_interval: Duration,
     #[command(flatten)]
     pub reading: ModelArguments,

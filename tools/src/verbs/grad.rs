@@ -14,7 +14,9 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
 
 pub fn run(arguments: &GradArguments, console: &mut Console) -> Status {
-    let mut session = Session::open(&arguments.model, &arguments.reading);
+    let mut reading = arguments.reading.clone();
+    reading.import.trainable = true;
+    let mut session = Session::open(&arguments.model, &reading);
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
     }

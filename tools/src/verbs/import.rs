@@ -65,6 +65,7 @@ fn import_gguf(arguments: &ImportArguments, folder: &Path) -> Result<(), Vec<Dia
         ("--structure", arguments.structure),
         ("--bound", !arguments.options.bounds.is_empty()),
         ("--constant", !arguments.options.constants.is_empty()),
+        ("--trainable", arguments.options.trainable),
     ];
     if let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) {
         let text = format!("{option} is for ONNX models, and {} is a GGUF file", arguments.model.display());

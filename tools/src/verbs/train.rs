@@ -110,7 +110,7 @@ fn check(arguments: &TrainArguments) -> Result<(), Stopped> {
         let text = format!("{} is an ONNX model", arguments.model.display());
         let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, text);
         return Err(wrong
-            .with_help("`skript import` writes it as a model folder, to which a loss is added")
+            .with_help("`skript import --trainable` writes it as a model folder, to which a loss is added")
             .into());
     }
     if arguments.resume {
