@@ -293,7 +293,13 @@ impl Builder<'_> {
             });
         }
         for one in advancing {
-            targets.push(changed(one, changes, &part, count, &reverse));
+            let mut target = changed(one, changes, &part, count, &reverse);
+            // Writes at positions that data select have conditions of their own, unless they are clamped.
+            let shape = self.type_of(one.adjoint).map(|tensor| tensor.shape).unwrap_or_default();
+            for (place, extent) in target.subscripts.iter_mut().zip(&shape) {
+                clamp(place, extent);
+            }
+            targets.push(target);
         }
         self.push(Formula {
             indices,
@@ -355,6 +361,15 @@ fn changed(
         value = select(is_first, value, add(old, sum));
     }
     Target { output: one.adjoint, subscripts, value, init: Init::Continue }
+}
+
+/// Limits a subscript that data select to its dimension, where it is in all steps.
+fn clamp(place: &mut Expr, extent: &Extent) {
+    if is_reading(place, &|_| true) {
+        let last = signed(extent.bound()).saturating_sub(1);
+        let least = apply(ScalarOp::Max, vec![place.clone(), Expr::int(0)]);
+        *place = apply(ScalarOp::Min, vec![least, Expr::int(last)]);
+    }
 }
 
 /// The type of a tensor with an element for each step.

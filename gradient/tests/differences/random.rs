@@ -36,10 +36,11 @@ fn window(random: &mut Random) -> (String, String, String) {
         _ => format!("z[{p},{r}] * w[j,] + `sin`(z[{q},j])"),
     };
     let sign = one_of(random, &["+=", "+=", ">=", "*="]);
+    let start = if sign == ">=" { format!("y[i,] = 0.1 * w[0,], i < {m}; ") } else { String::new() };
     (
         format!("x: real[{n}]; z: real[{n},4]; w: real[{k}];"),
         format!("y: real[{m}]"),
-        format!("y[i,] {sign} {value} + 0.4, i < {m}, j < {k};"),
+        format!("{start}y[i,] {sign} {value} + 0.4, i < {m}, j < {k};"),
     )
 }
 
@@ -48,14 +49,24 @@ fn indexed(random: &mut Random) -> (String, String, String) {
     let n = 3 + random.below(3);
     let value = one_of(
         random,
-        &["x[at[j,],i] * z[j,]", "`exp`(x[at[j,],by[i,]]) + z[at[by[i,],],]", "x[(at[j,] + i) % 3,by[i,]] ** z[j,]"],
+        &[
+            "x[at[j,],i] * z[j,]",
+            "`exp`(x[at[j,],by[i,]]) + z[at[by[i,],],]",
+            "x[(at[j,] + i) % 3,by[i,]] ** z[j,]",
+        ],
     );
-    let (start, sign) = (one_of(random, &["", "y[i,] = s[i,] + 0.2, i < 3; "]), one_of(random, &["+=", "*=", ">=", ":="]));
+    let sign = one_of(random, &["+=", "*=", ">=", ":="]);
+    // An element without a step of a maximum is infinite.
+    let starts = ["", "y[i,] = s[i,] + 0.2, i < 3; "];
+    let start = if sign == ">=" { starts[1] } else { one_of(random, &starts) };
     let target = one_of(random, &["at[j,]", "(at[j,] + i) % 3", "by[i,]"]);
     (
         format!("x: real[3,3]; z: real[{n}]; s: real[3]; at: int[{n}]; by: int[3];"),
         "y: real[3]".to_owned(),
-        format!("{start}y[{target},] {} {value} + 0.3, i < 3, j < {n};", if start.is_empty() && sign == ":=" { "=" } else { sign }),
+        format!(
+            "{start}y[{target},] {} {value} + 0.3, i < 3, j < {n};",
+            if start.is_empty() && sign == ":=" { "=" } else { sign }
+        ),
     )
 }
 
@@ -63,17 +74,19 @@ fn indexed(random: &mut Random) -> (String, String, String) {
 fn recurrence(random: &mut Random) -> (String, String, String) {
     let (m, n) = (2 + random.below(3), 3 + random.below(2));
     let inputs = format!("x: real[{m},{n}]; w: real[{n}]; s: real[{n}]; at: int[{n}];");
-    let reads = ["y[j,]", "y[(j + 1) % 3,]", "y[at[j,],]", "y[|j - 1|,]", "y[|j + 1 <> 0 : 2|,]"];
+    let reads = ["y[j,]", "y[(j + 1) % 3,]", "y[at[j,],]", "y[|j - 1 <> 0 : 2|,]", "y[|j + 1 <> 0 : 2|,]"];
     let (a, b) = (one_of(random, &reads), one_of(random, &reads));
-    let value = match random.below(4) {
+    let value = match random.below(5) {
         0 => format!("`tanh`({a} * w[j,] + {b}) + x[i,j]"),
         1 => format!("0.5 * {a} + 0.4 * {b} * x[i,j]"),
         2 => format!("x[i,j] > 0.4 ? `sin`({a}) : {b} * w[j,]"),
+        3 => format!("x[i,j] > 0.4 && j > 0 ? `sin`(y[j - 1,]) : {b} * w[j,]"),
         _ => format!("({a} << 0.9 * {b}) + 0.3 * x[i,j]"),
     };
     let target = one_of(random, &["j", "(j + 2) % 3", "at[j,]"]);
     let condition = one_of(random, &["", " | i != 1", " | (i + j) % 2 == 0"]);
-    let text = if random.below(3) == 0 {
+    // A write at a position that data select has a condition, and tensors that advance together have the same.
+    let text = if random.below(3) == 0 && target != "at[j,]" {
         format!(
             "y[i,] = s[i,], i < {n}; v[i,] = w[i,], i < {n}; y[{target},] := {value} + 0.2 * v[j,], i < {m}, j < {n}{condition}; \
              v[j,] := `cos`(v[j,]) * {a}, i < {m}, j < {n}{condition};"
@@ -172,7 +185,9 @@ pub fn network(random: &mut Random) -> String {
         last = next;
     }
     let inputs = "h: real[2,3]; w: real[3,3]; b: real[3]; c: real[3];";
-    format!("{LAYERS}graph G {{ @input {{ {inputs} }} @output {{ y: real[2,3]; }} @compose {{ {lines} y = linear({last}, w); }} }}")
+    format!(
+        "{LAYERS}graph G {{ @input {{ {inputs} }} @output {{ y: real[2,3]; }} @compose {{ {lines} y = linear({last}, w); }} }}"
+    )
 }
 
 fn invocation(random: &mut Random, of: &str) -> String {
@@ -203,7 +218,9 @@ fn layer(random: &mut Random, depth: usize, to: &str, of: &str) -> String {
         3 => format!("{to} = with {inner} = {of} while above{{limit={limit:.2}}}({inner}) do..(3) {steps}; "),
         4 => {
             let body = format!("{{ {result} = weigh({inner}, {to}e); yield {result}; }}");
-            format!("{to}k = count({of}); {to} = with {inner} = {of} for {to}e : [b, c, b] do..({to}k) {body}; ")
+            format!(
+                "{to}k = count({of}); {to} = with {inner} = {of} for {to}e : [b, c, b] do..({to}k) {body}; "
+            )
         }
         _ => format!("{to} = with {inner} = {of} do..(3) {steps} while above{{limit={limit:.2}}}({inner}); "),
     }
