@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON = .venv/bin/python
 
-.PHONY: setup build demo test test-all bench bench-peers bench-operators bench-formulas test-networks wheel docs site tidy clean
+.PHONY: setup build demo test test-all bench bench-peers bench-operators bench-formulas bench-gradients test-networks wheel docs site tidy clean
 
 setup:
 	@scripts/setup.sh
@@ -37,6 +37,11 @@ bench-operators: build
 bench-formulas: build
 	@bench/operators-setup.sh
 	@build/torch-venv/bin/python bench/operators.py --suite formulas $(FORMULAS)
+
+# Gradients beside torch.compile and jax.grad. GRADIENTS: options of bench/gradients.py, such as `--only softmax`.
+bench-gradients: build
+	@test/import/networks-setup.sh
+	@$(PYTHON) bench/gradients.py $(GRADIENTS)
 
 # Networks that packages ship and that torch exports, compared with onnxruntime. NETWORKS: options of
 # test/import/torch_networks.py, such as `--only BERT`; SHIPPED: options of test/import/shipped.py.

@@ -106,6 +106,8 @@ CASES = {
     "softmax": (SOFTMAX, [(512, 512)], lambda k: lambda x: k.softmax(x)),
 }
 ENGINES = ("ours", "torch.compile", "jax.grad")
+# Seconds that a process may take, compilation included.
+TIMEOUT = 120
 
 
 class Torch:
@@ -198,16 +200,20 @@ def measured(engine, name, threads, arguments, file):
     python = {"torch.compile": arguments.torch_python, "jax.grad": arguments.jax_python}.get(engine, sys.executable)
     cpus = sorted(os.sched_getaffinity(0))[:threads]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "JAX_PLATFORMS": "cpu"}
-    process = subprocess.run([python, __file__, "--work", json.dumps([engine, name, threads, file, arguments.seconds])], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, timeout=240,
-                             preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+    command = [python, __file__, "--work", json.dumps([engine, name, threads, file, arguments.seconds])]
+    try:
+        process = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, timeout=TIMEOUT,
+                                 preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+    except subprocess.TimeoutExpired:
+        print("%s takes more than %d s to compile %s" % (engine, TIMEOUT, name), file=sys.stderr)
+        return math.inf
     if process.returncode:
         return sys.exit("%s, %s: %s" % (engine, name, process.stderr[-2000:]))
     return json.loads(process.stdout.splitlines()[-1])
 
 
 def compared(name, files):
-    results = {engine: list(np.load(file).values()) for engine, file in files.items()}
+    results = {engine: list(np.load(file).values()) for engine, file in files.items() if os.path.exists(file)}
     for engine, arrays in results.items():
         for ours, theirs in zip(results["ours"], arrays, strict=True):
             if not np.allclose(ours, theirs, rtol=1e-3, atol=1e-3 * np.abs(theirs).max()):
@@ -237,7 +243,7 @@ def main():
                 compared(name, files)
             best = {engine: min(times[engine] for times in rounds) for engine in ENGINES}
             ratios.append(best["ours"] / min(best["torch.compile"], best["jax.grad"]))
-            row = " | ".join("%.2f ms" % (1e3 * best[engine]) for engine in ENGINES)
+            row = " | ".join("%.2f ms" % (1e3 * best[engine]) if best[engine] < math.inf else "—" for engine in ENGINES)
             print("| %s | %d | %s | %.2f |" % (name, threads, row, ratios[-1]), flush=True)
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         print("| geometric mean | %d |%s %.2f |" % (threads, " |" * len(ENGINES), mean), flush=True)

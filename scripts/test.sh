@@ -87,6 +87,8 @@ else
 fi
 step "accuracy" scripts/accuracy.sh $all
 step "training" .venv/bin/python test/training/run.py --skript target/release/skript
+# With torch, if it is installed in build/networks-venv; otherwise prints that it is skipped.
+step "gradients, ONNX networks" "$(test -x build/networks-venv/bin/python && echo build/networks-venv || echo .venv)/bin/python" test/training/networks.py
 step "quantized networks" .venv/bin/python test/quantize/check.py --skript target/release/skript
 step "a model in C" scripts/c-example.sh
 step "the C API" scripts/c-api.sh

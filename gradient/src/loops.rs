@@ -23,23 +23,24 @@ impl Flattening<'_> {
         prefix: &str,
     ) {
         let is_open = looping.before.is_some() || looping.after.is_some() || looping.dynamic_count.is_some();
-        let reason = match looping.static_count {
-            _ if !looping.stack_scans.is_empty() => Some(PACK),
-            None => Some(UNBOUNDED),
-            Some(_) if is_open && !looping.scan_outputs.is_empty() => Some(COLLECTING),
-            Some(count) if count > MAX_STEPS as u64 => Some(TOO_MANY),
-            Some(_) => None,
+        if !looping.stack_scans.is_empty() {
+            return self.refuse(function, looping.span, PACK);
+        }
+        let Some(count) = looping.static_count else {
+            return self.refuse(function, looping.span, UNBOUNDED);
         };
-        if let Some(reason) = reason {
-            return self.refuse(function, looping.span, reason);
+        if is_open && !looping.scan_outputs.is_empty() {
+            return self.refuse(function, looping.span, COLLECTING);
+        }
+        if count > MAX_STEPS as u64 {
+            return self.refuse(function, looping.span, TOO_MANY);
         }
         for declared in &looping.carried {
             let init = environment.get(&declared.init).copied();
             environment.extend(init.map(|tensor| (declared.inner, tensor)));
         }
         let mut going = None;
-        for (step, number) in (0..looping.static_count.unwrap_or_default()).zip(0_i64..) {
-            let step = usize::try_from(step).unwrap_or(usize::MAX);
+        for (step, number) in (0_usize..).zip(0_i64..).zip(0..count).map(|(step, _)| step) {
             going = self.step(function, looping, (step, number), going, environment, prefix);
             if !self.refusals.is_empty() {
                 return;
@@ -51,7 +52,7 @@ impl Flattening<'_> {
         }
     }
 
-    /// Adds a step with a number. `going` tells whether the loop has not ended; the result is this after the step.
+    /// Adds a step with a number. `going` is true unless the loop has ended; the result is this after the step.
     fn step(
         &mut self,
         function: &Function,

@@ -117,18 +117,18 @@ impl Builder<'_> {
 
     /// The elements of the targets that a step reads, each with a tensor for those of all steps.
     fn reads_of_targets(&mut self, formula: &Formula) -> Result<Vec<Read>, Refusal> {
-        let mut found = Found { formula, elements: Vec::new(), locals: vec![None; formula.locals.len()] };
+        let mut walk = Found { formula, elements: Vec::new(), locals: vec![None; formula.locals.len()] };
         for target in &formula.targets {
-            target.subscripts.iter().chain([&target.value]).for_each(|expr| found.visit(expr, None));
+            target.subscripts.iter().chain([&target.value]).for_each(|expr| walk.visit(expr, None));
         }
         for at in (0..formula.locals.len()).rev() {
-            let guard = found.locals.get_mut(at).and_then(Option::take);
+            let guard = walk.locals.get_mut(at).and_then(Option::take);
             if let (Some(guard), Some(local)) = (guard, formula.locals.get(at)) {
-                found.visit(&local.value, guard);
+                walk.visit(&local.value, guard);
             }
         }
         let mut reads = Vec::new();
-        for (element, guard) in found.elements {
+        for (element, guard) in walk.elements {
             let Node::Access { tensor, subscripts } = &element.node else { continue };
             let writes = |tensor: ValueId| formula.targets.iter().any(|target| target.output == tensor);
             if subscripts.iter().any(|subscript| is_reading(subscript, &writes)) {
@@ -193,7 +193,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What a step does to the adjoints of the targets, in order: it takes that of the elements that it wrote first.
+    /// The changes of the adjoints of the targets in a step, in order: it takes those of the elements that it wrote first.
     fn changes(
         &mut self,
         formula: &Formula,
@@ -295,9 +295,10 @@ impl Builder<'_> {
         for one in advancing {
             let mut target = changed(one, changes, &part, count, &reverse);
             // Writes at positions that data select have conditions of their own, unless they are clamped.
-            let shape = self.type_of(one.adjoint).map(|tensor| tensor.shape).unwrap_or_default();
-            for (place, extent) in target.subscripts.iter_mut().zip(&shape) {
-                clamp(place, extent);
+            if let Ok(tensor_type) = self.type_of(one.adjoint) {
+                for (place, extent) in target.subscripts.iter_mut().zip(&tensor_type.shape) {
+                    clamp(place, extent);
+                }
             }
             targets.push(target);
         }
@@ -333,15 +334,15 @@ fn changed(
     count: usize,
     reverse: &dyn Fn(&Expr) -> Expr,
 ) -> Target {
-    let own = changes.iter().filter(|change| change.tensor == one.tensor && change.is_written);
+    let writing = changes.iter().filter(|change| change.tensor == one.tensor && change.is_written);
     let product = |change: &Change| {
         change.factors.iter().fold(real(0.0), |sum, (position, factor)| {
             let seed = Expr { kind: ScalarKind::Real, node: Node::Local(*position) };
             add(sum, mul(seed, reverse(factor)))
         })
     };
-    let written: Vec<Expr> = own.clone().flat_map(|change| change.subscripts.iter().map(reverse)).collect();
-    let mut value = own.map(product).fold(real(0.0), add);
+    let written: Vec<Expr> = writing.clone().flat_map(|change| change.subscripts.iter().map(reverse)).collect();
+    let mut value = writing.map(product).fold(real(0.0), add);
     let mut subscripts = written.clone();
     let others = changes.iter().filter(|change| !change.is_written).enumerate();
     let is_part = |number: usize| compared(ScalarOp::Eq, part, i64::try_from(number + 1).unwrap_or(i64::MAX));

@@ -206,7 +206,7 @@ pub const FORMULAS: &[(&str, &str, &str, &str)] = &[
         "y[i,] = x[i,] + 0.2, i < 3; y[at[i,],] := y[by[i,],] * x[i,] + `sin`(y[at[i,],]), i < 5;",
     ),
     (
-        "steps with a condition on what they change",
+        "steps with a condition on the number that they change",
         "x: real[5];",
         "y: real[]",
         "y[] = 0.3; y[] := 1.5 * x[i,], i < 5 | x[i,] > y[] && i != 2;",
