@@ -47,6 +47,9 @@ model.
   `--constant` and arrays of `.npz` archives accept either name. If two inputs share a name, one in each
   language, it is that of the ONNX model, also in calls in Python. An input that has an initializer is not an
   input of the document; its value is the initializer.
+- **Weights.** Those of equal elements become constants, and operations on weights alone, such as transpositions, are
+  computed by the import. With `--trainable`, all real weights with dimensions are variables with their names, as
+  [training](guide/training.md) needs. `skript grad` imports a model in this way.
 - **Repeated blocks.** With `--structure`, repeated blocks, such as the layers of a transformer, become one
   operator of `main.sknd`, named after the part of the graph, with its own arrays as variables.
   `--weights-format dat` writes one file for each array.
