@@ -96,8 +96,8 @@ pub fn rename(formula: &mut Formula, names: &HashMap<ValueId, ValueId>) {
 fn renamed(expr: &Expr, names: &HashMap<ValueId, ValueId>) -> Expr {
     substituted(expr, &|part| match &part.node {
         Node::Access { tensor, subscripts } => {
-            let subscripts = subscripts.iter().map(|subscript| renamed(subscript, names)).collect();
-            Some(access(*names.get(tensor)?, part.kind, subscripts))
+            let positions = subscripts.iter().map(|subscript| renamed(subscript, names)).collect();
+            Some(access(*names.get(tensor)?, part.kind, positions))
         }
         _ => None,
     })

@@ -294,7 +294,7 @@ impl Builder<'_> {
         }
         for one in advancing {
             let mut target = changed(one, changes, &part, count, &reverse);
-            // Writes at positions that data select have conditions of their own, unless they are clamped.
+            // A write at a position that data select has another condition, unless the position is limited.
             if let Ok(tensor_type) = self.type_of(one.adjoint) {
                 for (place, extent) in target.subscripts.iter_mut().zip(&tensor_type.shape) {
                     clamp(place, extent);
@@ -341,11 +341,12 @@ fn changed(
             add(sum, mul(seed, reverse(factor)))
         })
     };
-    let written: Vec<Expr> = writing.clone().flat_map(|change| change.subscripts.iter().map(reverse)).collect();
+    let mut subscripts: Vec<Expr> =
+        writing.clone().flat_map(|change| change.subscripts.iter().map(reverse)).collect();
     let mut value = writing.map(product).fold(real(0.0), add);
-    let mut subscripts = written.clone();
     let others = changes.iter().filter(|change| !change.is_written).enumerate();
-    let is_part = |number: usize| compared(ScalarOp::Eq, part, i64::try_from(number + 1).unwrap_or(i64::MAX));
+    let is_part =
+        |number: usize| compared(ScalarOp::Eq, part, signed(u64::try_from(number + 1).unwrap_or(u64::MAX)));
     for (number, change) in others.clone().filter(|(_, change)| change.tensor == one.tensor) {
         let place = change.subscripts.iter().map(reverse);
         let is_read =
