@@ -366,7 +366,7 @@ graph G {
 
     def test_models_without_a_gradient_are_refused(self):
         model = skript.from_text(package.SCALE)
-        self.raises(skript.Error, "it has dynamic extents", skript.grad, model, ["x"])
+        self.raises(skript.Error, "the input `x` has dynamic extents", skript.grad, model, ["x"])
         fixed = skript.from_text(package.SCALE, shapes={"x": (3,)})
         self.raises(skript.Error, "no input or variable `z`, only `x`", skript.grad, fixed, ["z"])
         self.raises(TypeError, "wrt", skript.grad, fixed, 3)
