@@ -20,6 +20,7 @@ pub const ALL: &[Pass] = &[
     elementwise::scalarize_elementwise::PASS,
     elementwise::unroll_elementwise::PASS,
     elementwise::fold_integers::PASS,
+    elementwise::sum_bits::PASS,
     elementwise::fuse_elementwise::PASS,
     elementwise::merge_slices::PASS,
     elementwise::hoist_invariants::PASS,

@@ -13,6 +13,7 @@ pub(crate) mod merge_slices;
 pub(crate) mod scalarize_elementwise;
 pub(crate) mod slice_gathers;
 pub(crate) mod split_sums;
+pub(crate) mod sum_bits;
 pub(crate) mod unroll_elementwise;
 
 use crate::facts::computes_elements;

@@ -132,6 +132,7 @@ create_functions! {
     skriptCreateSplitScattersPass => "skript-split-scatters",
     skriptCreateSplitSumsPass => "skript-split-sums",
     skriptCreateStreamResultsPass => "skript-stream-results",
+    skriptCreateSumBitsPass => "skript-sum-bits",
     skriptCreateTestExponentsPass => "skript-test-exponents",
     skriptCreateUnpackProductsPass => "skript-unpack-products",
     skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-fold-integers`: decides comparisons of bounded integers in payloads, and divides by powers of two with shifts.
+//! `skript-fold-integers`: decides comparisons of bounded integers in payloads and loops, and divides by powers of two with shifts.
 //!
 //! The quotient of two integers is expanded with tests for the divisors 0 and -1, and a power with a test for a negative exponent. In
 //! `x / 2 ** k % 2` with a loop index `k`, the bounds of the loop decide all of them. The quotient
-//! is then a shift. Processors have no instruction that divides vectors of integers.
+//! is then a shift. Processors have no instruction that divides vectors of integers. A power that remains is a loop over the bits of its
+//! exponent, which LLVM does not vectorize.
 //!
 //! Guarantees: results do not change.
 
@@ -13,7 +14,8 @@ use crate::ir::arith::{integer, without_index_casts};
 use crate::ir::builder::arith::Integers;
 use crate::ir::generic::LoopNest;
 use crate::ir::linalg::index_of;
-use crate::ir::walk::named;
+use crate::ir::scf::Bounds;
+use crate::ir::walk::{named, nested, parents};
 use crate::ir::{self, Builder, ValueKey, ops, types};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -26,12 +28,19 @@ use std::collections::HashMap;
 /// The pass `skript-fold-integers`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-fold-integers",
-    summary: "decide comparisons of bounded integers in payloads, and divide by powers of two with shifts",
+    summary: "decide comparisons of bounded integers in payloads and loops, and divide by powers of two with shifts",
     dependent_dialects: &[Dialect::Arith],
     run: |root, _, rewriter| {
         for op in named(root, ops::linalg::GENERIC) {
             if let Some(nest) = tensor_nest(op) {
-                Fold::new(&nest).payload(rewriter.context())?;
+                Fold::new(Some(&nest)).fold(&nest.payload, rewriter.context())?;
+            }
+        }
+        let is_loop = |op: &OperationRef| !Bounds::all(*op).is_empty();
+        for op in nested(root).into_iter().filter(is_loop) {
+            if !parents(op).any(|parent| is_loop(&parent)) {
+                let operations = [vec![op], nested(op)].concat();
+                Fold::new(None).fold(&operations, rewriter.context())?;
             }
         }
         Ok(())
@@ -43,7 +52,8 @@ pub(crate) const PASS: Pass = Pass {
 const MAX_EXPONENT: i64 = 62;
 
 struct Fold<'n, 'c, 'a> {
-    nest: &'n LoopNest<'c, 'a>,
+    /// The nest whose payload is folded. `None` for loops.
+    nest: Option<&'n LoopNest<'c, 'a>>,
     /// The known intervals of indices and 64-bit integers.
     intervals: HashMap<ValueKey, Interval>,
     /// The exponents of powers of two.
@@ -51,13 +61,15 @@ struct Fold<'n, 'c, 'a> {
 }
 
 impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
-    fn new(nest: &'n LoopNest<'c, 'a>) -> Self {
+    fn new(nest: Option<&'n LoopNest<'c, 'a>>) -> Self {
         Fold { nest, intervals: HashMap::new(), exponents: HashMap::new() }
     }
 
-    fn payload(mut self, context: &'c Context) -> Result<(), PassError> {
+    /// Folds operations. Each follows those that compute its operands.
+    fn fold(mut self, operations: &[OperationRef<'c, 'a>], context: &'c Context) -> Result<(), PassError> {
         let mut is_changed = false;
-        for op in &self.nest.payload {
+        for op in operations {
+            self.bound_indices(*op);
             let results: Vec<Value> = op.results().map(Value::from).collect();
             let [result] = results[..] else {
                 continue;
@@ -73,7 +85,7 @@ impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
                 self.intervals.entry(ValueKey::of(folded.unwrap_or(result))).or_insert(interval);
             }
         }
-        for op in self.nest.payload.iter().rev().filter(|_| is_changed) {
+        for op in operations.iter().rev().filter(|_| is_changed) {
             let is_pure = ["arith.", "math."].iter().any(|dialect| ir::name(*op).starts_with(dialect));
             if is_pure && op.results().all(|result| !op::is_used(result)) {
                 ir::erase(*op);
@@ -82,10 +94,23 @@ impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
         Ok(())
     }
 
+    /// Records the intervals of the indices of a loop.
+    fn bound_indices(&mut self, op: OperationRef<'c, 'a>) {
+        let indices = ir::first_block(op).into_iter().flat_map(ir::arguments);
+        for (bounds, index) in Bounds::all(op).into_iter().zip(indices) {
+            let [lower, upper, step] =
+                [bounds.lower, bounds.upper, bounds.step].map(|value| self.interval(value));
+            if let (Some(lower), Some(upper), true) = (lower, upper, step.is_some_and(|step| step.low > 0)) {
+                let high = upper.high.saturating_sub(1).max(lower.low);
+                self.intervals.insert(ValueKey::of(index), Interval { low: lower.low, high });
+            }
+        }
+    }
+
     fn interval_of(&self, op: OperationRef<'c, 'a>, result: Value) -> Option<Interval> {
         if let Some(index) = index_of(op) {
             let below = |extent: i64| Interval { low: 0, high: (extent - 1).max(0) };
-            return Some(self.nest.extent(index).map_or(EXTENT, below));
+            return Some(self.nest.and_then(|nest| nest.extent(index)).map_or(EXTENT, below));
         }
         let is_known =
             is_wide(result) && op.operands().all(|x| is_wide(x) || types::bits(x.r#type()) == Some(1));
@@ -106,7 +131,8 @@ impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
                 Some(at.truth(holds))
             }
             (ops::arith::SELECT, [condition, then, otherwise]) => {
-                integer(*condition).map(|holds| if holds == 0 { *otherwise } else { *then })
+                let decided = integer(*condition).map(|holds| if holds == 0 { *otherwise } else { *then });
+                decided.or_else(|| remainder(*condition, *then, *otherwise, at))
             }
             (ops::arith::ORI, [x, y]) | (ops::arith::ORI, [y, x]) if integer(*x) == Some(0) => Some(*y),
             (ops::math::IPOWI, [base, exponent]) => self.power(*base, *exponent, at),
@@ -192,4 +218,33 @@ fn truncated<'c: 'a, 'a>(
     let largest_remainder = at.subi(power, at.int(1, power.r#type()));
     let biased = at.addi(x, at.select(is_negative, largest_remainder, at.zero(x.r#type())));
     at.shrsi(biased, exponent)
+}
+
+/// The remainder of a floor division by a constant power of two: its lowest bits.
+fn remainder<'c: 'a, 'a>(
+    condition: Value<'c, 'a>,
+    then: Value<'c, 'a>,
+    otherwise: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Option<Value<'c, 'a>> {
+    let operands = |value: Value<'c, 'a>, name: &str| {
+        let (op, _) = ir::definition(value).filter(|(op, _)| op::is(op, name))?;
+        Some((op, ir::both_operands(op).ok()?))
+    };
+    let (_, [x, divisor]) = operands(otherwise, ops::arith::REMSI).filter(|_| is_wide(otherwise))?;
+    let power = integer(divisor).filter(|divisor| *divisor > 1 && divisor & (divisor - 1) == 0)?;
+    let (_, [truncated, added]) = operands(then, ops::arith::ADDI)?;
+    let (_, conditions) = operands(condition, ops::arith::ANDI)?;
+    let is_tested = |predicate: Integers| {
+        conditions.iter().any(|condition| {
+            operands(*condition, ops::arith::CMPI).is_some_and(|(op, [value, zero])| {
+                ir::arith::predicate(op) == Some(predicate as i64)
+                    && value == otherwise
+                    && integer(zero) == Some(0)
+            })
+        })
+    };
+    let is_negative = is_tested(Integers::NotEqual) && is_tested(Integers::SignedLess);
+    let is_remainder = is_negative && truncated == otherwise && integer(added) == Some(power);
+    is_remainder.then(|| at.andi(x, at.int(power - 1, x.r#type())))
 }

@@ -8,7 +8,7 @@
 //!
 //! Requires static extents of the loops that the scalar varies along. A scalar is hoisted if at least four points share it.
 
-use crate::ir::generic::{Access, LoopNest, Operand, map, rebuild};
+use crate::ir::generic::{Access, LoopNest, Operand, PayloadPart, map, rebuild};
 use crate::ir::linalg::index_of;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, Copier, ValueKey, ops, types};
@@ -208,34 +208,10 @@ pub(crate) fn compute<'c: 'a, 'a>(
     loops: &[usize],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let needed = nest.needed([value], &[]);
-    let used: HashSet<ValueKey> = needed.iter().flat_map(|op| op.operands()).map(ValueKey::of).collect();
     let extents: Option<Vec<i64>> = loops.iter().map(|l| nest.extent(*l)).collect();
     let r#type = types::tensor(&extents.ok_or("a loop without an extent")?, value.r#type());
-    let mut renamed = vec![Affine::default(); nest.extents.len()];
-    for (position, l) in loops.iter().enumerate() {
-        *renamed.get_mut(*l).ok_or("a loop that changed")? = Affine::index(position);
-    }
-    let read = nest.operands.iter().filter(|operand| used.contains(&ValueKey::of(operand.element)));
-    let inputs = read.clone().map(|operand| {
-        // The extents have no effect on linear forms.
-        let forms = operand.forms.iter().map(|form| form.substitute(&renamed, &nest.extents));
-        Some(Access(operand.value, forms.collect::<Option<_>>()?))
-    });
-    let inputs: Vec<Access> = inputs.collect::<Option<_>>().ok_or("a subscript that is too large")?;
-    let elements: Vec<Value> = read.map(|operand| operand.element).collect();
-    map(at, &inputs, r#type, &[], |body, new| {
-        let mut copier = Copier::from_pairs(&elements, new);
-        for inner in needed {
-            copier.copy(inner, &body.with_location(inner.location()), &mut |copier, inner, to| {
-                let Some(position) = index_of(inner).and_then(|l| loops.iter().position(|other| *other == l))
-                else {
-                    return Ok(false);
-                };
-                copier.set(inner.result(0)?, to.loop_index(position)?);
-                Ok(true)
-            })?;
-        }
-        Ok(copier.get(value))
-    })
+    let all = 0..nest.extents.len();
+    let renamed = all.map(|l| loops.iter().position(|other| *other == l)).collect();
+    let part = PayloadPart::new(nest, &[value], renamed).ok_or("a subscript that is too large")?;
+    map(at, &part.inputs, r#type, &[], |body, elements| Ok(part.copy(elements, body)?.get(value)))
 }

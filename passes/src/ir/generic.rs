@@ -3,6 +3,7 @@
 
 mod build;
 mod contraction;
+mod part;
 
 use super::linalg::{Generic, index_of};
 use super::types::{self, DYNAMIC};
@@ -15,6 +16,7 @@ use skript_symbolic::Affine;
 use std::collections::{BTreeSet, HashSet};
 
 pub(crate) use build::{Access, all_loops, copy_of, generic, map, rebuild};
+pub(crate) use part::PayloadPart;
 
 /// A loop nest with a payload.
 #[derive(Clone)]

@@ -15,7 +15,7 @@ use crate::codegen::{
 };
 use crate::elementwise::{
     compute_in_users, factor_sums, fold_integers, fuse_elementwise, hoist_invariants, slice_gathers,
-    split_sums,
+    split_sums, sum_bits,
 };
 use crate::fast_math::FastMath;
 use crate::formula::drop_fast_math;
@@ -94,7 +94,7 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     if target.computes_integers() {
         steps.extend(integers());
     }
-    steps.push(Step::from(&fold_integers::PASS));
+    steps.extend([&fold_integers::PASS, &sum_bits::PASS].map(Step::from));
     steps.push(Step::from(&hoist_projections::PASS));
     // The passes that a level of fast math requires or allows, on tensors or loops.
     steps.push(match target.fast_math {

@@ -85,3 +85,56 @@ func.func @truncated(%x: tensor<8xi64>, %n: tensor<32xf32>, %y: tensor<8xi64>) -
   } -> tensor<8xi64>
   return %z : tensor<8xi64>
 }
+
+// Powers in loops: the exponent 13 - k is not negative for k < 14, so the power is a shift.
+// CHECK-LABEL: func.func @loops
+// CHECK:         scf.for %[[K:.*]] = %c0 to %c14
+// CHECK-NEXT:      scf.for
+// CHECK-NOT:       math.ipowi
+// CHECK:           %[[E:.*]] = arith.subi %c13, %[[K]]
+// CHECK-NOT:       arith.cmpi
+// CHECK:           arith.shli %c1_i64
+// CHECK:           memref.store
+func.func @loops(%y: memref<8xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c13 = arith.constant 13 : index
+  %c14 = arith.constant 14 : index
+  %zero = arith.constant 0 : i64
+  %two = arith.constant 2 : i64
+  scf.for %k = %c0 to %c14 step %c1 {
+    scf.for %i = %c0 to %c8 step %c1 {
+      %n = arith.subi %c13, %k : index
+      %e = arith.index_cast %n : index to i64
+      %negative = arith.cmpi slt, %e, %zero : i64
+      %safe = arith.select %negative, %zero, %e : i64
+      %p = math.ipowi %two, %safe : i64
+      %power = arith.select %negative, %zero, %p : i64
+      memref.store %power, %y[%i] : memref<8xi64>
+    }
+  }
+  return
+}
+
+// The remainder of a floor division by 8 has the lowest three bits.
+// CHECK-LABEL: func.func @remainder
+// CHECK:         arith.andi %{{.*}}, %c7_i64
+// CHECK-NOT:     arith.remsi
+// CHECK:         return
+func.func @remainder(%x: tensor<8xi64>, %y: tensor<8xi64>) -> tensor<8xi64> {
+  %c0 = arith.constant 0 : i64
+  %c8 = arith.constant 8 : i64
+  %z = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xi64>) outs(%y : tensor<8xi64>) {
+  ^bb0(%in: i64, %out: i64):
+    %r = arith.remsi %in, %c8 : i64
+    %nonzero = arith.cmpi ne, %r, %c0 : i64
+    %negative = arith.cmpi slt, %r, %c0 : i64
+    %both = arith.andi %nonzero, %negative : i1
+    %up = arith.addi %r, %c8 : i64
+    %0 = arith.select %both, %up, %r : i64
+    linalg.yield %0 : i64
+  } -> tensor<8xi64>
+  return %z : tensor<8xi64>
+}

@@ -199,6 +199,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitScattersPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitSumsPass(void);
 /* --skript-stream-results */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateStreamResultsPass(void);
+/* --skript-sum-bits */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSumBitsPass(void);
 /* --skript-test-exponents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateTestExponentsPass(void);
 /* --skript-unpack-products */
