@@ -53,6 +53,7 @@ pub const ALL: &[Pass] = &[
     schedule::prefixes::PASS,
     schedule::comparisons::PASS,
     schedule::unpack::PASS,
+    schedule::forward_copies::PASS,
     schedule::scatters::PASS,
     schedule::unswitch::PASS,
     schedule::dependences::PASS,

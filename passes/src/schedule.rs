@@ -21,6 +21,7 @@ pub mod dot;
 pub(crate) mod elements;
 mod elementwise;
 pub(crate) mod exponents;
+pub(crate) mod forward_copies;
 pub mod gpu;
 pub mod interchange;
 pub mod kernel;

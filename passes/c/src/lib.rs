@@ -81,6 +81,7 @@ create_functions! {
     skriptCreateFoldExtentsPass => "skript-fold-extents",
     skriptCreateFoldIntegersPass => "skript-fold-integers",
     skriptCreateFoldScalesPass => "skript-fold-scales",
+    skriptCreateForwardCopiesPass => "skript-forward-copies",
     skriptCreateFuseElementwisePass => "skript-fuse-elementwise",
     skriptCreateFuseRowsPass => "skript-fuse-rows",
     skriptCreateGuardAnglesPass => "skript-guard-angles",

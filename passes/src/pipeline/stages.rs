@@ -28,8 +28,9 @@ use crate::prepare::{self, fold_scales, hoist_constants};
 use crate::profile::{kernels, mark, number};
 use crate::recurrence::hoist_projections;
 use crate::schedule::{
-    blocks, borders, clamps, comparisons, dependences, divisions, elements, exponents, interchange, maps,
-    merge, phases, prefixes, rows, scatters, shuffles, unpack, unswitch, vectorize, widen_operands, winograd,
+    blocks, borders, clamps, comparisons, dependences, divisions, elements, exponents, forward_copies,
+    interchange, maps, merge, phases, prefixes, rows, scatters, shuffles, unpack, unswitch, vectorize,
+    widen_operands, winograd,
 };
 use crate::target::{Architecture, TargetDescription};
 
@@ -149,6 +150,7 @@ fn schedule(target: &TargetDescription) -> Stage {
     let streams = target.streams();
     let stream = |bytes: u64| Step::from(&rows::streams::PASS).with("cache-bytes", bytes);
     let mut steps = vec![
+        Step::from(&forward_copies::PASS),
         Step::from(&unpack::PASS).with("vector-bits", bits).with_flag("permutes", target.permutes()),
         Step::from(&comparisons::PASS),
         Step::from(&scatters::PASS),

@@ -96,6 +96,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldExtentsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldIntegersPass(void);
 /* --skript-fold-scales */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldScalesPass(void);
+/* --skript-forward-copies */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateForwardCopiesPass(void);
 /* --skript-fuse-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
 /* --skript-fuse-rows */
