@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-SMALL = dict(h=20, w=30, bins=5)
+SMALL = dict(h=20, w=300, bins=5)
 
 
 def inputs(random, a):

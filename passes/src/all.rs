@@ -55,6 +55,7 @@ pub const ALL: &[Pass] = &[
     schedule::unpack::PASS,
     schedule::forward_copies::PASS,
     schedule::scatters::PASS,
+    schedule::scatter_blocks::PASS,
     schedule::unswitch::PASS,
     schedule::dependences::PASS,
     schedule::elements::PASS,

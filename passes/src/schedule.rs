@@ -39,6 +39,7 @@ pub mod reading;
 mod reduction_lanes;
 pub(crate) mod rows;
 mod scalars;
+pub(crate) mod scatter_blocks;
 pub(crate) mod scatters;
 pub(crate) mod select;
 pub(crate) mod shuffles;

@@ -58,6 +58,7 @@ create_functions! {
     skriptCreateAnnotateStructurePass => "skript-annotate-structure",
     skriptCreateApproximateMathPass => "skript-approximate-math",
     skriptCreateAssignLayoutsPass => "skript-assign-layouts",
+    skriptCreateBlockScattersPass => "skript-block-scatters",
     skriptCreateBlockTranspositionsPass => "skript-block-transpositions",
     skriptCreateCallMathIntrinsicsPass => "skript-call-math-intrinsics",
     skriptCreateCarryElementsPass => "skript-carry-elements",

@@ -29,8 +29,8 @@ use crate::profile::{kernels, mark, number};
 use crate::recurrence::hoist_projections;
 use crate::schedule::{
     blocks, borders, clamps, comparisons, dependences, divisions, elements, exponents, forward_copies,
-    interchange, maps, merge, phases, prefixes, rows, scatters, shuffles, unpack, unswitch, vectorize,
-    widen_operands, winograd,
+    interchange, maps, merge, phases, prefixes, rows, scatter_blocks, scatters, shuffles, unpack, unswitch,
+    vectorize, widen_operands, winograd,
 };
 use crate::target::{Architecture, TargetDescription};
 
@@ -154,6 +154,7 @@ fn schedule(target: &TargetDescription) -> Stage {
         Step::from(&unpack::PASS).with("vector-bits", bits).with_flag("permutes", target.permutes()),
         Step::from(&comparisons::PASS),
         Step::from(&scatters::PASS),
+        Step::from(&scatter_blocks::PASS),
         Step::from(&unswitch::PASS),
         Step::from(&dependences::PASS),
         Step::from(&elements::PASS),

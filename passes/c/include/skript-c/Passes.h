@@ -50,6 +50,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateAnnotateStructurePass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateApproximateMathPass(void);
 /* --skript-assign-layouts */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAssignLayoutsPass(void);
+/* --skript-block-scatters */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateBlockScattersPass(void);
 /* --skript-block-transpositions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateBlockTranspositionsPass(void);
 /* --skript-call-math-intrinsics */
