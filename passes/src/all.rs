@@ -21,6 +21,7 @@ pub const ALL: &[Pass] = &[
     elementwise::unroll_elementwise::PASS,
     elementwise::fold_integers::PASS,
     elementwise::sum_bits::PASS,
+    elementwise::move_factors::PASS,
     elementwise::fuse_elementwise::PASS,
     elementwise::merge_slices::PASS,
     elementwise::hoist_invariants::PASS,

@@ -10,6 +10,7 @@ pub(crate) mod fold_integers;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod hoist_invariants;
 pub(crate) mod merge_slices;
+pub(crate) mod move_factors;
 pub(crate) mod scalarize_elementwise;
 pub(crate) mod slice_gathers;
 pub(crate) mod split_sums;

@@ -103,6 +103,7 @@ create_functions! {
     skriptCreateMergeFunctionsPass => "skript-merge-functions",
     skriptCreateMergeReductionsPass => "skript-merge-reductions",
     skriptCreateMergeSlicesPass => "skript-merge-slices",
+    skriptCreateMoveFactorsPass => "skript-move-factors",
     skriptCreateNameEntryPass => "skript-name-entry",
     skriptCreateNumberChecksPass => "skript-number-checks",
     skriptCreateNumberKernelsPass => "skript-number-kernels",

@@ -14,8 +14,8 @@ use crate::codegen::{
     view_offsets,
 };
 use crate::elementwise::{
-    compute_in_users, factor_sums, fold_integers, fuse_elementwise, hoist_invariants, slice_gathers,
-    split_sums, sum_bits,
+    compute_in_users, factor_sums, fold_integers, fuse_elementwise, hoist_invariants, move_factors,
+    slice_gathers, split_sums, sum_bits,
 };
 use crate::fast_math::FastMath;
 use crate::formula::drop_fast_math;
@@ -107,6 +107,7 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
         steps.push(Step::from(&prefixes::PASS));
         steps.push(Step::from(&slice_gathers::PASS));
         if target.fast_math != FastMath::None {
+            steps.push(Step::from(&move_factors::PASS));
             steps.push(Step::from(&factor_sums::PASS));
             steps.push(Step::from(&split_sums::PASS));
         }

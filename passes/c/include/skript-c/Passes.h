@@ -141,6 +141,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeFunctionsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeReductionsPass(void);
 /* --skript-merge-slices */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeSlicesPass(void);
+/* --skript-move-factors */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMoveFactorsPass(void);
 /* --skript-name-entry */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNameEntryPass(void);
 /* --skript-number-checks */
