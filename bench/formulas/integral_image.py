@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-SMALL = dict(h=9, w=11)
+SMALL = dict(h=18, w=21)
 
 def inputs(random, a):
     return {"x": random.random((a.h, a.w), np.float32)}

@@ -57,6 +57,7 @@ pub const ALL: &[Pass] = &[
     schedule::forward_copies::PASS,
     schedule::scatters::PASS,
     schedule::scatter_blocks::PASS,
+    schedule::skew::PASS,
     schedule::unswitch::PASS,
     schedule::dependences::PASS,
     schedule::elements::PASS,

@@ -44,6 +44,7 @@ pub(crate) mod scatters;
 pub(crate) mod select;
 pub(crate) mod shuffles;
 pub mod signature;
+pub(crate) mod skew;
 mod squares;
 mod strides;
 mod taps;

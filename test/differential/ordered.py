@@ -22,7 +22,7 @@ from agreement import agree
 
 def recurrence(draw):
     """One table: only dimensions t and u may carry dependences, not b (batch) and c (channel)."""
-    extents = {"b": draw.choice([1, 3, 16, 20, 33]), "c": draw.choice([1, 4, 9]), "t": draw.choice([5, 9]), "u": draw.choice([1, 7, 12])}
+    extents = {"b": draw.choice([1, 3, 16, 20, 33]), "c": draw.choice([1, 4, 9]), "t": draw.choice([5, 9, 14]), "u": draw.choice([1, 7, 12, 37])}
     names = list(extents)
     draw.shuffle(names)
     loops = draw.sample(names, 4)

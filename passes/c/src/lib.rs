@@ -124,6 +124,7 @@ create_functions! {
     skriptCreateSetTargetPass => "skript-set-target",
     skriptCreateShareLoopsPass => "skript-share-loops",
     skriptCreateShuffleReadsPass => "skript-shuffle-reads",
+    skriptCreateSkewLoopsPass => "skript-skew-loops",
     skriptCreateSliceGathersPass => "skript-slice-gathers",
     skriptCreateSortComparisonsPass => "skript-sort-comparisons",
     skriptCreateSplitChoicesPass => "skript-split-choices",

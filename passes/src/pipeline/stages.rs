@@ -29,8 +29,8 @@ use crate::profile::{kernels, mark, number};
 use crate::recurrence::hoist_projections;
 use crate::schedule::{
     blocks, borders, clamps, comparisons, dependences, divisions, elements, exponents, forward_copies,
-    interchange, maps, merge, phases, prefixes, rows, scatter_blocks, scatters, shuffles, unpack, unswitch,
-    vectorize, widen_operands, winograd,
+    interchange, maps, merge, phases, prefixes, rows, scatter_blocks, scatters, shuffles, skew, unpack,
+    unswitch, vectorize, widen_operands, winograd,
 };
 use crate::target::{Architecture, TargetDescription};
 
@@ -158,6 +158,7 @@ fn schedule(target: &TargetDescription) -> Stage {
         Step::from(&scatter_blocks::PASS),
         Step::from(&unswitch::PASS),
         Step::from(&dependences::PASS),
+        Step::from(&skew::PASS),
         Step::from(&elements::PASS),
         Step::from(&borders::PASS),
         Step::from(&rows::PASS).with("cache-bytes", cache),

@@ -183,6 +183,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSetTargetPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateShareLoopsPass(void);
 /* --skript-shuffle-reads */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateShuffleReadsPass(void);
+/* --skript-skew-loops */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSkewLoopsPass(void);
 /* --skript-slice-gathers */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSliceGathersPass(void);
 /* --skript-sort-comparisons */
