@@ -77,6 +77,8 @@ pub(crate) const SLOT: &str = "skript.slot";
 pub(crate) const TABLE: &str = "skript.table";
 /// On a function whose last two arguments are a range of independent steps. Its calls compute all steps, from 0.
 pub(crate) const STEPS: &str = "skript.steps";
+/// On a function that unpacks weights. Calls compute them again, because the results occupy several times as many bytes.
+pub(crate) const UNPACKS: &str = "skript.unpacks";
 /// On a copy from the stack that uses non-temporal stores.
 pub(crate) const STREAM: &str = "skript.stream";
 /// On a parallel loop inside a host loop over the slices of a longer loop, which becomes a kernel even if it is short.

@@ -40,14 +40,18 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
                 allocations.insert(ValueKey::of(result), *op);
             }
         }
-        let mut effects = Effects::new(func::functions(module));
-        let globals = constant_globals(module);
+        let functions = func::functions(module);
+        let known = Known {
+            globals: constant_globals(module),
+            unpacking: functions.iter().filter(|(_, f)| unpacks(**f)).map(|(name, _)| name.clone()).collect(),
+        };
+        let mut effects = Effects::new(functions);
         let mut users = Vec::new();
         for op in operations {
             if is_view(op) || matches!(ir::name(op).as_str(), ops::memref::ALLOC | ops::memref::DEALLOC) {
                 continue;
             }
-            let user = User::from_op(op, &globals, &mut effects);
+            let user = User::from_op(op, &known, &mut effects);
             if !user.roots.is_empty() {
                 users.push(user);
             }
@@ -124,6 +128,18 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
     }
 }
 
+/// Symbols of a module.
+struct Known {
+    /// Constant arrays.
+    globals: HashSet<String>,
+    /// Functions whose results are computed again in each call.
+    unpacking: HashSet<String>,
+}
+
+fn unpacks(function: OperationRef) -> bool {
+    function.attribute(attribute_names::UNPACKS).is_ok()
+}
+
 /// The names of the constant arrays of a module.
 fn constant_globals(module: OperationRef) -> HashSet<String> {
     let globals = ir::blocks(module).into_iter().flat_map(ir::operations);
@@ -158,7 +174,7 @@ struct User<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> User<'c, 'a> {
-    fn from_op(op: OperationRef<'c, 'a>, globals: &HashSet<String>, effects: &mut Effects<'c, 'a>) -> Self {
+    fn from_op(op: OperationRef<'c, 'a>, known: &Known, effects: &mut Effects<'c, 'a>) -> Self {
         let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
         let (arrays, scalars): (Vec<_>, Vec<_>) = captured(op).into_iter().partition(is_array);
         // A constant of the module has the same elements in every call.
@@ -166,7 +182,7 @@ impl<'c: 'a, 'a> User<'c, 'a> {
             let definition =
                 ir::definition(root(*array)).filter(|(op, _)| op::is(op, ops::memref::GET_GLOBAL));
             let name = definition.and_then(|(op, _)| typed::symbol(op, "name"));
-            name.is_some_and(|name| globals.contains(&name))
+            name.is_some_and(|name| known.globals.contains(&name))
         };
         let mut roots: Vec<ValueKey> =
             arrays.iter().filter(|array| !is_global(array)).map(|array| root_of(*array)).collect();
@@ -186,8 +202,9 @@ impl<'c: 'a, 'a> User<'c, 'a> {
             let is_cast = casts.contains(&ir::name(op).as_str());
             is_cast && op.results().any(|result| result.r#type().is_index())
         };
+        let unpacks = |op| func::callee(op).is_some_and(|name| known.unpacking.contains(&name));
         let is_fixed = |op: OperationRef<'c, 'a>| {
-            Check::cast(op).is_some() || Intrinsic::cast(op).is_some() || makes_index(op)
+            Check::cast(op).is_some() || Intrinsic::cast(op).is_some() || makes_index(op) || unpacks(op)
         };
         let is_constant = |value: &Value<'c, 'a>| {
             ir::definition(*value).is_some_and(|(op, _)| ir::name(op) == ops::arith::CONSTANT)

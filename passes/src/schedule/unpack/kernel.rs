@@ -5,7 +5,7 @@ use super::lines::Line;
 use super::sources::Sources;
 use super::tables::Tables;
 use super::values::{Failure, Values};
-use crate::ir::attribute_names::{NOALIAS, STEPS};
+use crate::ir::attribute_names::{NOALIAS, STEPS, UNPACKS};
 use crate::ir::func::Definition;
 use crate::ir::memref::{self, root_of};
 use crate::ir::operator::Operator;
@@ -82,8 +82,10 @@ impl<'c: 'a, 'a> Function<'c, 'a> {
         Function { definition, views, tables, others }
     }
 
-    fn finish(self, context: &'c melior::Context) -> Operation<'c> {
-        self.definition.finish(KERNEL, &[], &[(STEPS, attributes::unit(context))])
+    fn finish(self, context: &'c melior::Context, more: &[&str]) -> Operation<'c> {
+        let unit = attributes::unit(context);
+        let attributes = [&[STEPS], more].concat().into_iter().map(|name| (name, unit));
+        self.definition.finish(KERNEL, &[], &attributes.collect::<Vec<_>>())
     }
 }
 
@@ -126,7 +128,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         });
         match failure {
             Some(failure) => Err(failure),
-            None => Ok(function.finish(context)),
+            None => Ok(function.finish(context, &[])),
         }
     }
 
@@ -170,7 +172,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         });
         match failure {
             Some(failure) => Err(failure),
-            None => Ok(function.finish(context)),
+            None => Ok(function.finish(context, &[UNPACKS])),
         }
     }
 
