@@ -5,6 +5,8 @@
 //! weights remain in the file: variables of the document have the names of its tensors, and formulas of the library convert
 //! their bytes.
 
+mod architecture;
+mod attention;
 mod model;
 mod parameters;
 mod text;

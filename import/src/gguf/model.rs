@@ -6,23 +6,10 @@ use std::collections::HashSet;
 use skript_tensor::gguf::{BlockType, Entry, Storage, Value};
 use skript_tensor::{ElementType, Gguf};
 
+use super::architecture::{Angles, Architecture, FACTORS};
 use super::parameters::Parameters;
 use super::{GgufCache, GgufOptions};
 use crate::refusal::{Reason, Ruled};
-
-/// A supported architecture.
-#[derive(Debug)]
-pub(super) struct Architecture {
-    pub name: &'static str,
-    /// Whether the rotary embedding turns pairs of adjacent features. Converters reorder the rows of queries and keys for it.
-    pub is_adjacent: bool,
-}
-
-const ARCHITECTURES: [Architecture; 3] = [
-    Architecture { name: "llama", is_adjacent: true },
-    Architecture { name: "qwen2", is_adjacent: false },
-    Architecture { name: "qwen3", is_adjacent: false },
-];
 
 /// The formats that the library module `format` has an operator for.
 const FORMATS: [&str; 12] =
@@ -52,14 +39,21 @@ pub(super) struct Model<'f> {
     pub value_size: u64,
     /// The number of features of a head that are turned.
     pub turned: u64,
-    pub base: f64,
+    pub angles: Angles,
+    /// The angles of layers with a window, if they differ.
+    pub local_angles: Option<Angles>,
     pub epsilon: f64,
+    /// The factor of the products of queries and keys.
+    pub scale: f64,
+    /// The soft bounds of these products, and of the logits.
+    pub score_cap: Option<f64>,
+    pub logit_cap: Option<f64>,
     pub embedding: Matrix<'f>,
     pub layers: Vec<Layer<'f>>,
     /// The matrix of the logits; `None` for that of the embedding.
     pub output: Option<Matrix<'f>>,
-    /// Whether the tensor `rope_freqs.weight` divides the angles.
-    pub has_factors: bool,
+    /// The tensor that divides the angles.
+    pub factors: Option<&'static str>,
     /// The tensors of the file.
     pub entries: &'f [Entry],
 }
@@ -87,15 +81,20 @@ pub(super) enum Format {
 /// The matrices of a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Layer<'f> {
-    pub query: Matrix<'f>,
-    pub key: Matrix<'f>,
-    pub value: Matrix<'f>,
+    /// The matrices of queries, keys and values, or one with the rows of all.
+    pub projections: Vec<Matrix<'f>>,
     pub mixed: Matrix<'f>,
-    pub gate: Matrix<'f>,
-    pub up: Matrix<'f>,
+    /// The matrices of the gate and of the gated features, or one with the rows of both.
+    pub gated: Vec<Matrix<'f>>,
     pub down: Matrix<'f>,
+    /// The number of gated features.
+    pub hidden: u64,
     /// Whether each head of queries and keys is normalized.
     pub has_head_norms: bool,
+    /// The number of last tokens that the attention reads; `None` for all.
+    pub window: Option<u64>,
+    /// Whether the layer has the local angles.
+    pub is_local: bool,
 }
 
 /// Reads the structure.
@@ -105,21 +104,23 @@ pub(super) struct Layer<'f> {
 pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
     let architecture = architecture(file)?;
     let parameters = Parameters { file, architecture: architecture.name };
-    let absent = ["rope.scaling.type", "expert_count", "attention.scale", "attention.sliding_window"];
-    absent.into_iter().try_for_each(|name| parameters.absent(name))?;
-    // Without a type, llama.cpp divides positions by the first of these that the file has.
-    let ones = ["rope.scaling.factor", "rope.scale_linear", "rope.scaling.attn_factor", "attention.causal"];
-    ones.into_iter().try_for_each(|name| parameters.one(name))?;
+    if let Some(Value::Int(parts)) = file.value("split.count").filter(|parts| **parts != Value::Int(1)) {
+        return Err(Reason(format!(
+            "the file is one of {parts} parts of a model; `llama-gguf-split --merge` of llama.cpp joins them"
+        )));
+    }
+    architecture.check(parameters)?;
     let width = parameters.int("embedding_length")?;
     let heads = parameters.int("attention.head_count")?;
     let groups = parameters.optional_int("attention.head_count_kv")?.unwrap_or(heads);
-    if heads % groups != 0 || width % heads != 0 {
-        return Err(Reason(format!(
-            "{heads} heads of queries do not divide into {groups} groups, or {width} features into the heads"
-        )));
+    if heads % groups != 0 {
+        return Err(Reason(format!("{heads} heads of queries do not divide into {groups} groups")));
     }
-    let size = width / heads;
-    let key_size = parameters.optional_int("attention.key_length")?.unwrap_or(size);
+    let size = || match width % heads {
+        0 => Ok(width / heads),
+        _ => Err(Reason(format!("{width} features do not divide into {heads} heads"))),
+    };
+    let key_size = parameters.optional_int("attention.key_length")?.map_or_else(size, Ok)?;
     let turned = parameters.optional_int("rope.dimension_count")?.unwrap_or(key_size);
     if turned > key_size || turned % 2 != 0 {
         return Err(Reason(format!(
@@ -127,48 +128,62 @@ pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
         )));
     }
     let mut tensors = Tensors { file, used: HashSet::new() };
+    let context = context(parameters, options)?;
+    let layers = parameters.int("block_count")?;
     let mut model = Model {
         architecture,
         title: title(file),
-        context: context(parameters, options)?,
+        context,
         cache: options.cache,
         heads,
         groups,
         key_size,
-        value_size: parameters.optional_int("attention.value_length")?.unwrap_or(size),
+        value_size: parameters.optional_int("attention.value_length")?.map_or_else(size, Ok)?,
         turned,
-        base: parameters.optional_real("rope.freq_base")?.unwrap_or(10000.0),
+        angles: architecture.angles(parameters)?,
+        local_angles: architecture.local_angles(parameters)?,
+        scale: architecture.scale(layers, width / heads, key_size),
+        score_cap: architecture.score_cap(parameters)?,
+        logit_cap: architecture.logit_cap(parameters)?,
         epsilon: parameters.real("attention.layer_norm_rms_epsilon")?,
         embedding: tensors.matrix("", "token_embd", None, width)?,
         layers: Vec::new(),
         output: None,
-        has_factors: file.entry("rope_freqs.weight").is_some(),
+        factors: architecture.factors(parameters, context)?,
         entries: file.entries(),
     };
     if model.embedding.is_biased {
         return Err(Reason("the tensor `token_embd.bias` is not supported".to_owned()));
     }
     tensors.vector("output_norm.weight", width)?;
-    if model.has_factors {
-        tensors.vector("rope_freqs.weight", turned / 2)?;
+    for factors in FACTORS.into_iter().filter(|name| file.entry(name).is_some()) {
+        tensors.vector(factors, turned / 2)?;
     }
     if file.entry("output.weight").is_some() {
         model.output = Some(tensors.matrix("", "output", Some(model.embedding.rows), width)?);
     }
-    for layer in 0..parameters.int("block_count")? {
-        let layer = tensors.layer(&format!("blk.{layer}."), width, &model)?;
+    let window = architecture.window(parameters)?;
+    for at in 0..layers {
+        let mut layer = tensors.layer(&format!("blk.{at}."), width, &model)?;
+        let is_local = architecture.is_local(at);
+        // A window that has all tokens has no effect.
+        layer.window = window.filter(|window| is_local && *window < context);
+        layer.is_local = is_local && model.local_angles.is_some();
         model.layers.push(layer);
     }
     tensors.all_used(architecture.name)?;
     Ok(model)
 }
 
-/// The maximum number of tokens.
+/// The maximum number of tokens. A caller that has the cache may stop earlier, so that the same code serves several contexts.
 fn context(parameters: Parameters<'_>, options: GgufOptions) -> Ruled<u64> {
     let largest = parameters.int("context_length")?;
     match options.context {
         None => Ok(largest.min(CONTEXT)),
-        Some(context) if (1..=largest).contains(&context) => Ok(context),
+        Some(context) if (1..=largest).contains(&context) => Ok(match options.cache {
+            GgufCache::Arrays => context.max(CONTEXT).next_power_of_two().min(largest),
+            GgufCache::None | GgufCache::Variables => context,
+        }),
         Some(context) => {
             Err(Reason(format!("--context is {context}; the model supports 1 to {largest} tokens")))
         }
@@ -176,7 +191,7 @@ fn context(parameters: Parameters<'_>, options: GgufOptions) -> Ruled<u64> {
 }
 
 fn architecture(file: &Gguf) -> Ruled<&'static Architecture> {
-    let known = ARCHITECTURES.map(|known| known.name).join(", ");
+    let known = Architecture::names();
     let name = match file.value("general.architecture") {
         Some(Value::Text(name)) => name,
         Some(_) => {
@@ -190,7 +205,7 @@ fn architecture(file: &Gguf) -> Ruled<&'static Architecture> {
             ));
         }
     };
-    ARCHITECTURES.iter().find(|known| known.name == name).ok_or_else(|| {
+    Architecture::named(name).ok_or_else(|| {
         let name: String = name.chars().take(MAX_SHOWN).collect();
         Reason(format!("the architecture `{name}` is not supported; supported are {known}"))
     })
@@ -269,7 +284,7 @@ impl<'f> Tensors<'f> {
     }
 
     fn layer(&mut self, prefix: &str, width: u64, model: &Model<'_>) -> Ruled<Layer<'f>> {
-        for norm in ["attn_norm", "ffn_norm"] {
+        for norm in [&["attn_norm", "ffn_norm"][..], model.architecture.post_norms()].concat() {
             self.vector(&format!("{prefix}{norm}.weight"), width)?;
         }
         let has_head_norms = self.file.entry(&format!("{prefix}attn_q_norm.weight")).is_some();
@@ -280,17 +295,43 @@ impl<'f> Tensors<'f> {
         }
         let queries = model.heads * model.key_size;
         let (keys, values) = (model.groups * model.key_size, model.groups * model.value_size);
-        let gate = self.matrix(prefix, "ffn_gate", None, width)?;
+        let projections = if self.is_joined(prefix, model, "attn_qkv") {
+            vec![self.matrix(prefix, "attn_qkv", Some(queries + keys + values), width)?]
+        } else {
+            let all = [("attn_q", queries), ("attn_k", keys), ("attn_v", values)];
+            let matrices = all.map(|(name, rows)| self.matrix(prefix, name, Some(rows), width));
+            matrices.into_iter().collect::<Ruled<Vec<_>>>()?
+        };
+        let up = self.matrix(prefix, "ffn_up", None, width)?;
+        let is_joined =
+            model.architecture.joins && self.file.entry(&format!("{prefix}ffn_gate.weight")).is_none();
+        let hidden = if is_joined { up.rows / 2 } else { up.rows };
+        if is_joined && up.rows % 2 != 0 {
+            return Err(Reason(format!(
+                "the tensor `{prefix}ffn_up.weight` has {} rows, which are not two halves",
+                up.rows
+            )));
+        }
+        let gated = if is_joined {
+            vec![up]
+        } else {
+            vec![self.matrix(prefix, "ffn_gate", Some(hidden), width)?, up]
+        };
         Ok(Layer {
-            query: self.matrix(prefix, "attn_q", Some(queries), width)?,
-            key: self.matrix(prefix, "attn_k", Some(keys), width)?,
-            value: self.matrix(prefix, "attn_v", Some(values), width)?,
+            projections,
             mixed: self.matrix(prefix, "attn_output", Some(width), model.heads * model.value_size)?,
-            gate,
-            up: self.matrix(prefix, "ffn_up", Some(gate.rows), width)?,
-            down: self.matrix(prefix, "ffn_down", Some(width), gate.rows)?,
+            gated,
+            down: self.matrix(prefix, "ffn_down", Some(width), hidden)?,
+            hidden,
             has_head_norms,
+            window: None,
+            is_local: false,
         })
+    }
+
+    /// Whether a layer has this matrix in place of several.
+    fn is_joined(&self, prefix: &str, model: &Model<'_>, name: &str) -> bool {
+        model.architecture.joins && self.file.entry(&format!("{prefix}{name}.weight")).is_some()
     }
 
     /// Refuses a file with tensors that the document does not use: its results would be wrong.

@@ -72,7 +72,24 @@ impl<'f> Parameters<'f> {
         }
     }
 
-    fn wrong(self, name: &str, text: &str) -> Reason {
+    /// An integer above 0; `None` for 0 and without the key.
+    pub fn optional_natural(self, name: &str) -> Ruled<Option<u64>> {
+        match self.value(name) {
+            Some(Value::Int(0)) => Ok(None),
+            _ => self.optional_int(name),
+        }
+    }
+
+    /// A string; `None` without the key.
+    pub fn text(self, name: &str) -> Ruled<Option<&'f str>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(_) => Err(self.wrong(name, "is not a string")),
+        }
+    }
+
+    pub fn wrong(self, name: &str, text: &str) -> Reason {
         Reason(format!("the key `{}` {text}", self.key(name)))
     }
 }

@@ -199,12 +199,125 @@ fn models_that_are_not_supported_are_refused() {
     }
 }
 
+/// A model with the norms and the window of Gemma 2 and 3.
+fn gemma(architecture: &str) -> File {
+    let file =
+        File::new(architecture).key(&format!("{architecture}.attention.sliding_window"), Some(int(512)));
+    let norms = ["post_attention_norm", "post_ffw_norm"].map(|norm| format!("blk.0.{norm}.weight"));
+    norms.iter().fold(file, |file, norm| file.tensor(norm, &[32], F32))
+}
+
+/// A model whose matrices have the rows of several.
+fn phi() -> File {
+    let mut file = File::new("phi3").tensor("blk.0.attn_qkv.weight", &[64, 32], Q4_0).tensor(
+        "blk.0.ffn_up.weight",
+        &[128, 32],
+        Q4_0,
+    );
+    let replaced = ["attn_q", "attn_k", "attn_v", "ffn_gate"].map(|name| format!("blk.0.{name}.weight"));
+    file.tensors.retain(|(name, ..)| !replaced.contains(name));
+    file
+}
+
+fn factors(file: File, name: &str) -> File {
+    file.tensor(&format!("rope_factors_{name}.weight"), &[8], F32)
+}
+
+#[test]
+fn differences_of_architectures_are_formulas() {
+    let all = [
+        (File::new("gemma"), vec!["nn.gelu{approximate='TANH'}(gate)", "x0 = math.mul(embedded, 5.656854);"]),
+        (
+            gemma("gemma2"),
+            vec![
+                "50.0 * `tanh`(product[k,t,j] * scale / 50.0)",
+                "bounded{cap=30.0}",
+                "attention{window=512}(queries",
+            ],
+        ),
+        (
+            gemma("gemma3")
+                .key("gemma3.rope.scaling.type", Some(string("linear")))
+                .key("gemma3.rope.scaling.factor", Some(real(8.0))),
+            vec!["value=8.0}", "local_cosine, local_sine = lm.angles{base=10000.0, size=16}(position);"],
+        ),
+        (phi(), vec!["[gate, up] = layout.split{axis=1, sizes=[64, 64]}(both);"]),
+        (
+            factors(factors(phi(), "short"), "long")
+                .key("phi3.rope.scaling.original_context_length", Some(int(1024))),
+            vec!["lm.angles{base=10000.0, size=16}(position, rope_factors_long_weight)"],
+        ),
+    ];
+    for (file, parts) in all {
+        for cache in [GgufCache::None, GgufCache::Variables, GgufCache::Arrays] {
+            let imported = import(&file.bytes(), GgufOptions { context: None, cache }).unwrap();
+            for part in &parts {
+                assert!(imported.main.contains(part), "{part}: {}", imported.main);
+            }
+        }
+    }
+    // A window that has all tokens of the context is left out.
+    let wide = gemma("gemma2").key("gemma2.attention.sliding_window", Some(int(2048)));
+    assert!(!wide.import().unwrap().main.contains("window"));
+}
+
+#[test]
+fn wrong_differences_are_refused() {
+    let cases = [
+        (
+            gemma("gemma2").key("gemma2.attention.sliding_window", None),
+            "attention.sliding_window` is missing",
+        ),
+        (
+            gemma("gemma3").key("gemma3.rope.scaling.type", Some(string("yarn"))),
+            "`gemma3.rope.scaling.type` has",
+        ),
+        (gemma("gemma3").key("gemma3.rope.scaling.type", Some(int(1))), "type` is not a string"),
+        (
+            gemma("gemma2").key("gemma2.attn_logit_softcapping", Some(real(-1.0))),
+            "softcapping` is not a finite",
+        ),
+        (File::new("gemma2"), "`gemma2.attention.sliding_window` is missing"),
+        (
+            File::new("llama").key("llama.final_logit_softcapping", Some(real(30.0))),
+            "softcapping` has a value",
+        ),
+        (phi().tensor("blk.0.ffn_up.weight", &[127, 32], Q4_0), "has 127 rows, which are not two halves"),
+        (phi().tensor("blk.0.attn_qkv.weight", &[65, 32], Q4_0), "is [65, 32] instead of [64, 32]"),
+        (factors(phi(), "short"), "the file has some of the tensors rope_freqs.weight, rope_factors_short"),
+        (factors(factors(phi(), "short"), "long"), "original_context_length` is missing"),
+        (File::new("llama").key("split.count", Some(int(2))), "the file is one of 2 parts of a model"),
+        (
+            File::new("llama").key("llama.attention.head_count", Some(int(3))),
+            "32 features do not divide into 3 heads",
+        ),
+    ];
+    for (file, expected) in cases {
+        let message = file.refusal();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Contexts have the same code up to 2048 tokens; the name of the file is not a part of the text.
+#[test]
+fn texts_for_callers_do_not_depend_on_small_contexts() {
+    let file = File::new("llama");
+    let text = |context| {
+        let options = GgufOptions { context, cache: GgufCache::Arrays };
+        import(&file.bytes(), options).unwrap().main
+    };
+    assert_eq!(text(Some(100)), text(None));
+    assert!(!text(None).contains("small.gguf"));
+    assert_eq!(text(Some(2049)), text(Some(4096)));
+    assert_ne!(text(Some(2048)), text(Some(2049)));
+}
+
 #[test]
 fn documents_read_caches_of_callers() {
     let options = GgufOptions { context: Some(100), cache: GgufCache::Arrays };
     let imported = import(&File::new("llama").bytes(), options).unwrap();
     for part in [
-        "past_keys_0: real[o|100,1,16];",
+        "past_keys_0: real[o|2048,1,16];",
         "values_0: real[n,1,16];",
         "logits: real[1,10];",
         "x1, keys_0, values_0 = blk_0: layer(x0, cosine, sine, past_keys_0, past_values_0);",

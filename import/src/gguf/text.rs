@@ -9,6 +9,8 @@ use skript_tensor::gguf::label_path;
 use skript_tensor::{ElementType, Tensor, TensorError};
 
 use super::GgufCache;
+use super::architecture::{Angles, FACTORS};
+use super::attention;
 use super::model::{Format, Layer, Matrix, Model};
 use crate::imported::Weight;
 
@@ -39,6 +41,10 @@ pub(super) fn document(model: &Model<'_>, file: &str) -> String {
 }
 
 fn header(model: &Model<'_>, file: &str) -> String {
+    if model.cache == GgufCache::Arrays {
+        // Code in the cache is found for files with other names.
+        return IMPORTS.to_owned();
+    }
     let title = if model.title.is_empty() { String::new() } else { format!("{}: a", model.title) };
     let title = if title.is_empty() { "A".to_owned() } else { title };
     let file: String = file.chars().filter(|c| !c.is_control()).collect();
@@ -46,10 +52,11 @@ fn header(model: &Model<'_>, file: &str) -> String {
     format!(
         "# {title} language model of the architecture {architecture}, imported from {file}.\n\
          #\n\
-         # The weights are the tensors of main.gguf: blk.0.attn_q.weight is `weight` of the instance blk_0.attn_q.\n\n\
-         import format;\nimport layout;\nimport lm;\nimport math;\nimport nn;\n\n"
+         # The weights are the tensors of main.gguf: blk.0.attn_q.weight is `weight` of the instance blk_0.attn_q.\n\n{IMPORTS}"
     )
 }
+
+const IMPORTS: &str = "import format;\nimport layout;\nimport lm;\nimport math;\nimport nn;\n\n";
 
 impl Matrix<'_> {
     /// The type of the variable, with extents in terms of `rows` and `columns`.
@@ -70,8 +77,8 @@ impl Matrix<'_> {
 }
 
 impl<'f> Layer<'f> {
-    fn matrices(&self) -> [&Matrix<'f>; 7] {
-        [&self.query, &self.key, &self.value, &self.mixed, &self.gate, &self.up, &self.down]
+    fn matrices(&self) -> impl Iterator<Item = &Matrix<'f>> {
+        self.projections.iter().chain([&self.mixed]).chain(&self.gated).chain([&self.down])
     }
 }
 
@@ -109,81 +116,15 @@ fn norm_operators(model: &Model<'_>, layers: &[&Layer<'_>]) -> String {
         "operator norm {{\n@input {{ x: real[s..,k]; }}\n@variable {{ weight: real[k]; }}\n@output {{ y: real[s..,k]; }}\n\
          @compose {{ y = lm.rms_norm{{epsilon={epsilon}}}(x, weight); }}\n}}\n\n"
     );
+    if model.logit_cap.is_some() {
+        text += "# Bounds values softly.\n\
+                 operator bounded {\n@attrib { cap: real; }\n@input { x: real[s..]; }\n@output { y: real[s..]; }\n\
+                 @lower { y[i..] = cap * `tanh`(x[i..] / cap), i < s; }\n}\n\n";
+    }
     if !layers.is_empty() {
-        text += &attention_operator(model);
+        text += &attention::operators(model);
     }
     text
-}
-
-fn attention_operator(model: &Model<'_>) -> String {
-    let adjacent = if model.architecture.is_adjacent { "{adjacent=true}" } else { "" };
-    let scale = real(1.0 / (model.key_size as f64).sqrt());
-    let inputs =
-        "query: real[n,h,d];\nkey: real[n,g,d];\nvalue: real[n,g,e];\ncosine: real[n,m];\nsine: real[n,m];";
-    let rotated =
-        format!("q = lm.rotate{adjacent}(query, cosine, sine);\nk = lm.rotate{adjacent}(key, cosine, sine);");
-    if model.cache == GgufCache::Arrays {
-        return cached_attention_operators(model);
-    }
-    if model.cache == GgufCache::None {
-        return format!(
-            "# Causal attention: each token reads those before it.\n\
-             operator attention {{\n@input {{\n{inputs}\n}}\n@output {{ y: real[n,h * e]; }}\n@compose {{\n{rotated}\n\
-             mixed = lm.attention{{scale={scale}}}(q, k, value);\ny = layout.flatten{{axis=1}}(mixed);\n}}\n}}\n\n"
-        );
-    }
-    let context = model.context;
-    format!(
-        "# The cache with new rows, the first of them at the row `past`; NaN if they exceed the cache.\n\
-         operator stored {{\n@input {{\ncache: real[c,g,d];\nrows: real[n,g,d];\npast: int[];\n}}\n\
-         @output {{ y: real[c,g,d]; }}\n@lower {{\nat = i - past[],\n\
-         y[i,j,k] = past[] < 0 || past[] + n > c ? inf - inf :\n\
-         at >= 0 && at < n ? rows[|at <> 0 : n - 1|,j,k] : cache[i,j,k], i < c, j < g, k < d;\n}}\n}}\n\n\
-         # Causal attention: each token reads those before it, in this call and in earlier ones.\n\
-         operator attention {{\n@input {{\n{inputs}\npast: int[];\n}}\n\
-         @variable {{\nkeys: real[{context},g,d];\nvalues: real[{context},g,e];\n}}\n@output {{ y: real[n,h * e]; }}\n\
-         @compose {{\n{rotated}\nall_keys = stored(keys, k, past);\nall_values = stored(values, value, past);\n\
-         mixed = lm.attention{{scale={scale}}}(q, all_keys, all_values, past);\ny = layout.flatten{{axis=1}}(mixed);\n}}\n\
-         @update {{\nkeys = all_keys;\nvalues = all_values;\n}}\n}}\n\n"
-    )
-}
-
-/// The operators of the attention to arrays of earlier keys and values, and to new ones. Earlier ones are not copied.
-fn cached_attention_operators(model: &Model<'_>) -> String {
-    let adjacent = if model.architecture.is_adjacent { "{adjacent=true}" } else { "" };
-    let scale = real(1.0 / (model.key_size as f64).sqrt());
-    let scores = |doc: &str, name: &str, selected: &str| {
-        format!(
-            "# {doc}\n\
-             operator {name} {{\n@attrib {{ scale: real; }}\n@input {{\nquery: real[n,h,d];\nkey: real[o,g,d];\n}}\n\
-             @output {{ y: real[h,n,o]; }}\n@lower {{\n\
-             product[k,t,j] += query[t,k,c] * key[j,k / (h / g),c], k < h, t < n, j < o, c < d;\n\
-             y[k,t,j] = {selected}, k < h, t < n, j < o;\n}}\n}}\n\n"
-        )
-    };
-    let earlier = scores("The scores of keys of earlier calls.", "earlier_scores", "product[k,t,j] * scale");
-    let selected = "j <= t ? product[k,t,j] * scale : -inf";
-    let new = scores(
-        "The scores of new keys; a query reads those of its token and of earlier ones.",
-        "new_scores",
-        selected,
-    );
-    format!(
-        "{earlier}{new}# The sums of earlier and new values, in the order of the weights.\n\
-         operator mix {{\n@input {{\nweights: real[h,n,o + n];\nvalue: real[n,g,e];\npast_values: real[o,g,e];\n}}\n\
-         @output {{ y: real[n,h,e]; }}\n@lower {{\n\
-         new[t,k,c] += weights[k,t,o + j] * value[j,k / (h / g),c], t < n, k < h, c < e, j < n;\n\
-         earlier[t,k,c] += weights[k,t,j] * past_values[j,k / (h / g),c], t < n, k < h, c < e, j < o;\n\
-         y[t,k,c] = new[t,k,c] + earlier[t,k,c], t < n, k < h, c < e;\n}}\n}}\n\n\
-         # Causal attention: each token reads those of earlier calls, and those before it in this call.\n\
-         operator attention {{\n@input {{\nquery: real[n,h,d];\nkey: real[n,g,d];\nvalue: real[n,g,e];\ncosine: real[n,m];\n\
-         sine: real[n,m];\npast_keys: real[o,g,d];\npast_values: real[o,g,e];\n}}\n\
-         @output {{\ny: real[n,h * e];\nkeys: real[n,g,d];\n}}\n@compose {{\n\
-         q = lm.rotate{adjacent}(query, cosine, sine);\nkeys = lm.rotate{adjacent}(key, cosine, sine);\n\
-         earlier = earlier_scores{{scale={scale}}}(q, past_keys);\nnew = new_scores{{scale={scale}}}(q, keys);\n\
-         scores = layout.concat{{axis=2}}([earlier, new]);\nweights = nn.softmax{{axes=[-1]}}(scores);\n\
-         mixed = mix(weights, value, past_values);\ny = layout.flatten{{axis=1}}(mixed);\n}}\n}}\n\n"
-    )
 }
 
 /// The operator of the layers of the kind at this position.
@@ -203,15 +144,6 @@ fn past(model: &Model<'_>) -> (&'static str, &'static str) {
 }
 
 fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
-    let product = |matrix: &Matrix<'_>, argument: &str| {
-        format!("{}: {}{{size={}}}({argument})", matrix.name, linear(matrix), matrix.rows)
-    };
-    let heads = |name: &str, all: &str, matrix: &Matrix<'_>, heads: u64, size: u64| {
-        format!(
-            "{name} = {};\n{all} = layout.unflatten{{axis=1, shape=[{heads}, {size}]}}({name});\n",
-            product(matrix, "a")
-        )
-    };
     let (past, last) = past(model);
     let is_returned = model.cache == GgufCache::Arrays;
     let (outputs, new_keys) = if is_returned {
@@ -224,23 +156,84 @@ fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
         "operator {name} {{\n@input {{\nx: real[n,width];\ncosine: real[n,m];\nsine: real[n,m];{past}\n}}\n\
          @output {{\n{outputs}\n}}\n@compose {{\na = attn_norm: norm(x);\n"
     );
-    text += &heads("query", "queries", &layer.query, model.heads, model.key_size);
-    text += &heads("key", "keys", &layer.key, model.groups, model.key_size);
-    text += &heads("value", all_values, &layer.value, model.groups, model.value_size);
+    text += &projections(model, layer, all_values);
     let mut names = ["queries", "keys"];
     if layer.has_head_norms {
         text += "q = attn_q_norm: norm(queries);\nk = attn_k_norm: norm(keys);\n";
         names = ["q", "k"];
     }
     let [query, key] = names;
+    let window = layer.window.map_or_else(String::new, |window| format!("{{window={window}}}"));
     let _ = writeln!(
         text,
-        "mixed{new_keys} = attention: attention({query}, {key}, {all_values}, cosine, sine{last});"
+        "mixed{new_keys} = attention: attention{window}({query}, {key}, {all_values}, cosine, sine{last});"
     );
-    let _ = writeln!(text, "attended = {};\nb = math.add(x, attended);", product(&layer.mixed, "mixed"));
-    let _ = writeln!(text, "c = ffn_norm: norm(b);\ngate = {};", product(&layer.gate, "c"));
-    let _ = writeln!(text, "up = {};\nactive = lm.swiglu(gate, up);", product(&layer.up, "c"));
-    let _ = writeln!(text, "fed = {};\ny = math.add(b, fed);\n}}\n}}\n", product(&layer.down, "active"));
+    let _ = writeln!(text, "attended = {};", product(&layer.mixed, "mixed"));
+    let [mut attended, mut fed] = ["attended", "fed"];
+    let post_norms = model.architecture.post_norms();
+    if let [after_attention, _] = post_norms {
+        let _ = writeln!(text, "normalized = {after_attention}: norm(attended);");
+        attended = "normalized";
+    }
+    let _ = writeln!(text, "b = math.add(x, {attended});");
+    text += &gated_unit(model, layer);
+    if let [_, after_unit] = post_norms {
+        let _ = writeln!(text, "result = {after_unit}: norm(fed);");
+        fed = "result";
+    }
+    let _ = writeln!(text, "y = math.add(b, {fed});\n}}\n}}\n");
+    text
+}
+
+/// The product with a matrix, which is a variable of the instance with its name.
+fn product(matrix: &Matrix<'_>, argument: &str) -> String {
+    format!("{}: {}{{size={}}}({argument})", matrix.name, linear(matrix), matrix.rows)
+}
+
+/// The statements that compute the heads of queries, of keys and of values from `a`.
+fn projections(model: &Model<'_>, layer: &Layer<'_>, values: &str) -> String {
+    let parts = [
+        ("query", "queries", model.heads, model.key_size),
+        ("key", "keys", model.groups, model.key_size),
+        ("value", values, model.groups, model.value_size),
+    ];
+    let mut text = String::new();
+    if let [joined] = &layer.projections[..] {
+        let sizes = parts.map(|(_, _, heads, size)| (heads * size).to_string()).join(", ");
+        let _ = writeln!(text, "joined = {};", product(joined, "a"));
+        let _ = writeln!(text, "[query, key, value] = layout.split{{axis=1, sizes=[{sizes}]}}(joined);");
+    }
+    for (number, (name, all, heads, size)) in parts.into_iter().enumerate() {
+        if layer.projections.len() > 1
+            && let Some(matrix) = layer.projections.get(number)
+        {
+            let _ = writeln!(text, "{name} = {};", product(matrix, "a"));
+        }
+        let _ = writeln!(text, "{all} = layout.unflatten{{axis=1, shape=[{heads}, {size}]}}({name});");
+    }
+    text
+}
+
+/// The statements that compute `fed` from `b`.
+fn gated_unit(model: &Model<'_>, layer: &Layer<'_>) -> String {
+    let mut text = "c = ffn_norm: norm(b);\n".to_owned();
+    let _ = match &layer.gated[..] {
+        [gate, up] => writeln!(text, "gate = {};\nup = {};", product(gate, "c"), product(up, "c")),
+        joined => {
+            let size = layer.hidden;
+            let joined = joined.first().map_or_else(String::new, |joined| product(joined, "c"));
+            writeln!(
+                text,
+                "both = {joined};\n[gate, up] = layout.split{{axis=1, sizes=[{size}, {size}]}}(both);"
+            )
+        }
+    };
+    text += if model.architecture.is_gemma {
+        "opened = nn.gelu{approximate='TANH'}(gate);\nactive = math.mul(opened, up);\n"
+    } else {
+        "active = lm.swiglu(gate, up);\n"
+    };
+    let _ = writeln!(text, "fed = {};", product(&layer.down, "active"));
     text
 }
 
@@ -253,12 +246,9 @@ fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
             format!("int[{rows},{},{bytes}]", embedding.columns / elements)
         }
     };
-    let factors = if model.has_factors {
-        format!("\nrope_freqs_weight: real[{}];", model.turned / 2)
-    } else {
-        String::new()
-    };
-    let argument = if model.has_factors { ", rope_freqs_weight" } else { "" };
+    let factors = model.factors.map(variable_name);
+    let argument = factors.as_ref().map_or_else(String::new, |name| format!(", {name}"));
+    let factors = factors.map_or_else(String::new, |name| format!("\n{name}: real[{}];", model.turned / 2));
     let first = match model.cache {
         GgufCache::None => "t",
         GgufCache::Variables => "past[] + t",
@@ -272,7 +262,7 @@ fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
          # {}\n\
          graph {} {{\n@input {{\ntokens: int[n|{}];{}\n}}\n@variable {{\ntoken_embd_weight: {variable};{factors}\n}}\n\
          @output {{\nlogits: real[{},{rows}];{}\n}}\n@compose {{\nposition = positions(tokens{});\n\
-         cosine, sine = lm.angles{{base={}, size={}}}(position{argument});\n\
+         {}\
          rows = layout.gather{{axis=0}}(token_embd_weight, tokens);\n",
         inputs.positions,
         inputs.doc,
@@ -282,13 +272,9 @@ fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
         inputs.logits,
         inputs.outputs,
         inputs.position_argument,
-        real(model.base),
-        model.turned
+        all_angles(model, &argument),
     );
-    let _ = match embedding.conversion() {
-        Some(conversion) => writeln!(text, "x0 = {conversion}(rows);"),
-        None => writeln!(text, "x0 = rows;"),
-    };
+    text += &first_rows(model);
     for (at, layer) in model.layers.iter().enumerate() {
         let kind = kinds.iter().position(|kind| *kind == layer).map_or_else(String::new, layer_name);
         let (results, arguments) = match model.cache {
@@ -298,9 +284,52 @@ fn graph(model: &Model<'_>, kinds: &[&Layer<'_>]) -> String {
                 (format!(", keys_{at}, values_{at}"), format!(", past_keys_{at}, past_values_{at}"))
             }
         };
-        let _ = writeln!(text, "x{}{results} = blk_{at}: {kind}(x{at}, cosine, sine{arguments});", at + 1);
+        let angles = if layer.is_local { "local_cosine, local_sine" } else { "cosine, sine" };
+        let _ = writeln!(text, "x{}{results} = blk_{at}: {kind}(x{at}, {angles}{arguments});", at + 1);
     }
     text + &logits_text(model, &rows) + "}\n}\n"
+}
+
+/// The statements that compute the angles of positions.
+fn all_angles(model: &Model<'_>, factors: &str) -> String {
+    let statement = |prefix: &str, angles: Angles, factors: &str| {
+        let (base, size) = (real(angles.base), model.turned);
+        let [mut before, mut after] = [String::new(), String::new()];
+        let (mut factors, mut unit) = (factors.to_owned(), "");
+        if angles.divisor != 1.0 {
+            let (shape, divisor) = (model.turned / 2, real(angles.divisor));
+            let _ = writeln!(before, "factors = layout.constant{{shape=[{shape}], value={divisor}}}();");
+            ", factors".clone_into(&mut factors);
+        }
+        if angles.magnitude != 1.0 {
+            unit = "unit_";
+            for name in ["cosine", "sine"] {
+                let magnitude = real(angles.magnitude);
+                let _ = writeln!(after, "{prefix}{name} = math.mul({prefix}{unit}{name}, {magnitude});");
+            }
+        }
+        let names = ["cosine", "sine"].map(|name| format!("{prefix}{unit}{name}")).join(", ");
+        format!("{before}{names} = lm.angles{{base={base}, size={size}}}(position{factors});\n{after}")
+    };
+    let mut text = statement("", model.angles, factors);
+    if let Some(angles) = model.local_angles {
+        text += &statement("local_", angles, "");
+    }
+    text
+}
+
+/// The statements that compute the first features from the rows of the embedding.
+fn first_rows(model: &Model<'_>) -> String {
+    let name = if model.architecture.is_gemma { "embedded" } else { "x0" };
+    let mut text = match model.embedding.conversion() {
+        Some(conversion) => format!("{name} = {conversion}(rows);\n"),
+        None => format!("{name} = rows;\n"),
+    };
+    if model.architecture.is_gemma {
+        let factor = real(f64::from((model.embedding.columns as f32).sqrt()));
+        let _ = writeln!(text, "x0 = math.mul({name}, {factor});");
+    }
+    text
 }
 
 /// The parts of the graph that depend on the cache.
@@ -366,13 +395,17 @@ fn logits_text(model: &Model<'_>, rows: &str) -> String {
         hidden = "selected".to_owned();
     }
     let _ = writeln!(text, "last = output_norm: norm({hidden});");
+    let name = if model.logit_cap.is_some() { "unbounded" } else { "logits" };
     let _ = match (&model.output, model.embedding.conversion()) {
-        (Some(output), _) => writeln!(text, "logits = output: {}{{size={rows}}}(last);", linear(output)),
+        (Some(output), _) => writeln!(text, "{name} = output: {}{{size={rows}}}(last);", linear(output)),
         (None, Some(conversion)) => {
-            writeln!(text, "table = {conversion}(token_embd_weight);\nlogits = nn.linear(last, table);")
+            writeln!(text, "table = {conversion}(token_embd_weight);\n{name} = nn.linear(last, table);")
         }
-        (None, None) => writeln!(text, "logits = nn.linear(last, token_embd_weight);"),
+        (None, None) => writeln!(text, "{name} = nn.linear(last, token_embd_weight);"),
     };
+    if let Some(cap) = model.logit_cap.map(real) {
+        let _ = writeln!(text, "logits = bounded{{cap={cap}}}({name});");
+    }
     text
 }
 
@@ -384,18 +417,25 @@ fn graph_name(model: &Model<'_>) -> String {
 }
 
 /// A real of the language, with the digits of a 32-bit float if it is one.
-fn real(x: f64) -> String {
+pub(super) fn real(x: f64) -> String {
     let short = x as f32;
     if f64::from(short) == x { format!("{short:?}") } else { format!("{x:?}") }
+}
+
+/// The name of a tensor as a variable of the graph.
+fn variable_name(name: &str) -> String {
+    name.replace('.', "_")
 }
 
 /// The text of `import.json`: the types of the variables.
 pub(super) fn json(model: &Model<'_>) -> String {
     let graph = graph_name(model);
-    let variables = model.entries.iter().map(|entry| {
+    // The document reads one of the tensors of factors.
+    let is_read = |name: &str| !FACTORS.contains(&name) || model.factors == Some(name);
+    let variables = model.entries.iter().filter(|entry| is_read(&entry.name)).map(|entry| {
         let (element, shape) = entry.array();
         let name = match entry.name.as_str() {
-            name @ ("token_embd.weight" | "rope_freqs.weight") => name.replace('.', "_"),
+            name if name == "token_embd.weight" || FACTORS.contains(&name) => variable_name(name),
             name => label_path(name),
         };
         json!({"gguf": entry.name, "skript": format!("main.{graph}.{name}"), "dtype": element.name(), "shape": shape})
