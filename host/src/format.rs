@@ -28,13 +28,14 @@ const TORCH: &str =
 const KERAS: &str = "export the model to ONNX with the package `tf2onnx`";
 const PICKLE: &str = "load it with the package that wrote it, and export the model to ONNX from there";
 const WEIGHTS: &str = "these are arrays without a graph: pass the model, and this file as its weights";
+const GGUF: &str = "`skript chat` and `skript generate` run its language model, and `skript import` writes it as a model folder";
 const OTHER: &str = "pass the ONNX model that it was converted from";
 
 /// The formats; formats with `magic` come first.
 const FORMATS: &[Foreign] = &[
     foreign(&["tflite"], Some((4, b"TFL3")), "a TensorFlow Lite model", KERAS),
     foreign(&["ort"], Some((4, b"ORTM")), "a model in the format of onnxruntime", OTHER),
-    foreign(&["gguf"], Some((0, b"GGUF")), "a GGUF model", "`skript import` writes it as a model folder"),
+    foreign(&["gguf"], Some((0, b"GGUF")), "a GGUF model", GGUF),
     foreign(&["h5", "hdf5", "keras"], Some((0, b"\x89HDF\r\n\x1a\n")), "a Keras model", KERAS),
     foreign(&["pt", "pth", "pt2", "ckpt", "torchscript"], None, "a PyTorch file", TORCH),
     foreign(&["pb"], None, "a TensorFlow model", KERAS),
