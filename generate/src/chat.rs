@@ -27,7 +27,7 @@ impl Chat {
     ///
     /// # Errors
     /// [`Error::Template`] if the file has no template, or the template fails; the errors of
-    /// [`crate::Tokenizer::encode_prompt`] and [`Generation::new`]. The message is then not added.
+    /// [`LanguageModel::encode_prompt`] and [`Generation::new`]. The message is then not added.
     pub fn ask(
         &mut self,
         model: &LanguageModel,
@@ -48,7 +48,7 @@ impl Chat {
     /// The errors of [`Chat::ask`].
     pub fn answer(&self, model: &LanguageModel, options: &GenerationOptions) -> Result<Generation, Error> {
         let prompt = self.prompt(model)?;
-        Generation::new(model, &model.tokenizer().encode_prompt(&prompt)?, options)
+        Generation::new(model, &model.encode_prompt(&prompt)?, options)
     }
 
     /// The conversation as the template writes it, with the beginning of an answer.
@@ -56,8 +56,7 @@ impl Chat {
     /// # Errors
     /// [`Error::Template`] if the file has no template, or the template fails.
     pub fn prompt(&self, model: &LanguageModel) -> Result<String, Error> {
-        let missing = || Error::Template("the file has no chat template: use `generate`".to_owned());
-        let template = model.template().ok_or_else(missing)?;
+        let template = model.template()?;
         let tokenizer = model.tokenizer();
         let vocabulary = tokenizer.vocabulary();
         let beginning = tokenizer.mark(vocabulary.beginning);

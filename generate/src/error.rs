@@ -13,13 +13,25 @@ pub enum Error {
     /// An option has a value that is not supported.
     #[error("{0}")]
     Option(String),
+    /// A number that controls the selection of tokens is outside of its range.
+    #[error("{name} is {value}; it must be {range}")]
+    Range {
+        /// The name of the field.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The supported values.
+        range: &'static str,
+    },
     /// The text is longer than the context.
-    #[error("the text has {tokens} tokens, but the context has {context}: set a larger context")]
+    #[error("the text has at least {tokens} tokens, but the context has {context}: {}", remedy(.context, .largest))]
     Context {
-        /// The number of tokens.
+        /// The minimum number of tokens of the text.
         tokens: usize,
         /// The maximum number of tokens.
         context: usize,
+        /// The maximum context of the model.
+        largest: usize,
     },
     /// The logits are not finite, for instance because weights are not.
     #[error("the model computed no finite logits for the token at position {0}")]
@@ -30,6 +42,14 @@ pub enum Error {
     /// The model cannot be imported, compiled or called.
     #[error(transparent)]
     Model(#[from] skript::Error),
+}
+
+fn remedy(context: &usize, largest: &usize) -> String {
+    if context < largest {
+        format!("set a larger context, at most {largest}")
+    } else {
+        "the model does not support a larger context, so shorten the text".to_owned()
+    }
 }
 
 impl From<skript_tensor::TensorError> for Error {

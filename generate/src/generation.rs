@@ -64,10 +64,10 @@ impl Generation {
     /// A text that continues the tokens of a prompt.
     ///
     /// # Errors
-    /// [`Error::Option`] if a number is outside of its range; [`Error::Context`] if the prompt fills the context.
+    /// [`Error::Range`] if a number is outside of its range; [`Error::Context`] if the prompt fills the context.
     pub fn new(model: &LanguageModel, prompt: &[u32], options: &GenerationOptions) -> Result<Self, Error> {
         if prompt.is_empty() || prompt.len() >= model.context() {
-            return Err(Error::Context { tokens: prompt.len() + 1, context: model.context() });
+            return Err(model.too_long(prompt.len() + 1));
         }
         Ok(Generation {
             text: prompt.to_vec(),

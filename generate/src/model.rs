@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use skript::{
@@ -14,6 +15,7 @@ use skript::{
     Tensor, Weights,
 };
 use skript_tensor::Gguf;
+use skript_tensor::gguf::Value;
 
 use crate::cache::Cache;
 use crate::error::Error;
@@ -23,18 +25,24 @@ use crate::vocabulary::Vocabulary;
 
 /// The maximum number of rows of a block.
 const BLOCK: usize = 64;
+/// The stack of a thread that compiles, which reserves addresses only.
+const STACK_BYTES: usize = 256 << 20;
 /// The minimum number of tokens for which a block is faster than one row for each.
 const MIN_BLOCK: usize = 4;
 
 /// The language model of a GGUF file.
 pub struct LanguageModel {
     tokenizer: Tokenizer,
-    template: Option<ChatTemplate>,
+    /// The chat template, or the reason why it cannot be used.
+    template: Result<ChatTemplate, String>,
     /// The model with dynamic rows.
     model: Model,
     weights: Weights,
     compiler: Compiler,
     context: usize,
+    /// The maximum number of tokens of the compiled code, and of the model.
+    capacity: usize,
+    largest: usize,
     one: Option<Instance>,
     block: Option<Instance>,
     cache: Cache,
@@ -52,16 +60,17 @@ impl LanguageModel {
     /// compiled, or loaded from the cache of the compiler, by the first calls.
     ///
     /// # Errors
-    /// [`Error::Tokenizer`] and [`Error::Template`] for their metadata; [`Error::Model`] if the model is not supported.
+    /// [`Error::Tokenizer`] for its metadata; [`Error::Model`] if the model is not supported.
     pub fn open(path: &Path, context: Option<u64>, compiler: Compiler) -> Result<Self, Error> {
         let file = Gguf::open(path)?;
         let tokenizer = Tokenizer::new(Vocabulary::read(&file)?)?;
-        let template = ChatTemplate::read(&file)?;
+        let template = template_of(&file);
         let options = GgufOptions { context, cache: GgufCache::Arrays };
         let document = Document::import_gguf(path, options, &Limits::default());
         let model = document.compose(&ComposeOptions::default())?;
         let weights = Weights::open(path)?;
-        let context = context_of(&model)?;
+        let capacity = context_of(&model)?;
+        let context = context.and_then(|n| usize::try_from(n).ok()).unwrap_or(capacity).min(capacity);
         let count = outputs_of(&model)?;
         if count != tokenizer.vocabulary().len() {
             let text = format!(
@@ -79,6 +88,8 @@ impl LanguageModel {
             weights,
             compiler,
             context,
+            capacity,
+            largest: largest_context(&file).unwrap_or(capacity),
             one: None,
             block: None,
             cached: Vec::new(),
@@ -99,9 +110,29 @@ impl LanguageModel {
         &self.tokenizer
     }
 
-    /// The chat template, if the file has one.
-    pub fn template(&self) -> Option<&ChatTemplate> {
-        self.template.as_ref()
+    /// The chat template.
+    ///
+    /// # Errors
+    /// [`Error::Template`] if the file has none, or a wrong one.
+    pub fn template(&self) -> Result<&ChatTemplate, Error> {
+        self.template.as_ref().map_err(|text| Error::Template(text.clone()))
+    }
+
+    /// The tokens of a prompt: [`Tokenizer::encode_prompt`]. A text that is certainly too long is not split.
+    ///
+    /// # Errors
+    /// [`Error::Context`] for such a text; the errors of [`Tokenizer::encode_prompt`].
+    pub fn encode_prompt(&self, text: &str) -> Result<Vec<u32>, Error> {
+        let tokens = self.tokenizer.min_tokens(text);
+        if tokens > self.context {
+            return Err(self.too_long(tokens));
+        }
+        self.tokenizer.encode_prompt(text)
+    }
+
+    /// The error that a text has this number of tokens.
+    pub(crate) fn too_long(&self, tokens: usize) -> Error {
+        Error::Context { tokens, context: self.context, largest: self.largest }
     }
 
     /// The maximum number of tokens of a text.
@@ -133,11 +164,38 @@ impl LanguageModel {
     /// # Errors
     /// [`Error::Model`] if the model cannot be compiled.
     pub fn prepare(&mut self) -> Result<(), Error> {
+        let rows = self.rows();
+        if self.one.is_none() && self.block.is_none() && rows > 1 {
+            let begun = Instant::now();
+            let compile = |rows| compiled(&self.model, &self.compiler, &self.weights, rows);
+            // Both are compiled at the same time.
+            let (one, block) = thread::scope(|scope| {
+                let thread = thread::Builder::new().stack_size(STACK_BYTES);
+                match thread.spawn_scoped(scope, || compile(rows)) {
+                    Ok(block) => {
+                        (compile(1), block.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    }
+                    Err(_) => (compile(1), compile(rows)),
+                }
+            });
+            (self.one, self.block) = (Some(one?), Some(block?));
+            self.set_threads(self.threads);
+            self.preparation += begun.elapsed();
+            return Ok(());
+        }
         self.instance(false)?;
-        if self.context > 1 {
+        if rows > 1 {
             self.instance(true)?;
         }
         Ok(())
+    }
+
+    /// Compiles or loads the code that continuing a text needs: [`LanguageModel::prepare`], without unused code.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the model cannot be compiled.
+    pub fn prepare_for(&mut self, text: &[u32]) -> Result<(), Error> {
+        if self.new_tokens(text) >= MIN_BLOCK { self.prepare() } else { self.instance(false).map(drop) }
     }
 
     /// The logits of the token after a text. Tokens at its beginning that are in the cache are not computed again.
@@ -147,8 +205,9 @@ impl LanguageModel {
     /// [`Error::Interrupted`].
     pub fn logits(&mut self, text: &[u32]) -> Result<&[f32], Error> {
         if text.is_empty() || text.len() > self.context {
-            return Err(Error::Context { tokens: text.len(), context: self.context });
+            return Err(self.too_long(text.len()));
         }
+        self.prepare_for(text)?;
         self.cached.truncate(text.len() - self.new_tokens(text));
         self.cache.truncate(self.cached.len());
         while self.cached.len() < text.len() {
@@ -170,7 +229,7 @@ impl LanguageModel {
 
     /// The number of rows of a block.
     fn rows(&self) -> usize {
-        self.context.min(BLOCK)
+        self.capacity.min(BLOCK)
     }
 
     /// Computes the next tokens, and adds them to the cache.
@@ -215,6 +274,22 @@ fn compiled(model: &Model, compiler: &Compiler, weights: &Weights, rows: usize) 
     let mut instance = Code::new(artifact).load(weights)?;
     instance.prepare(true)?;
     Ok(instance)
+}
+
+/// The chat template of a file, or the reason why it cannot be used. Texts without messages do not need it.
+fn template_of(file: &Gguf) -> Result<ChatTemplate, String> {
+    let template = ChatTemplate::read(file).map_err(|error| error.to_string())?;
+    template
+        .ok_or_else(|| format!("{}: the file has no chat template: use `generate`", file.path().display()))
+}
+
+/// The maximum number of tokens that the model was made for.
+fn largest_context(file: &Gguf) -> Option<usize> {
+    let Value::Text(architecture) = file.value("general.architecture")? else { return None };
+    match file.value(&format!("{architecture}.context_length"))? {
+        Value::Int(n) => usize::try_from(*n).ok(),
+        _ => None,
+    }
 }
 
 /// The upper bound of the number of rows.

@@ -42,7 +42,7 @@ impl Sampling {
     /// Checks the ranges of the numbers.
     ///
     /// # Errors
-    /// [`Error::Option`] if a number is outside of its range.
+    /// [`Error::Range`] if a number is outside of its range.
     pub fn check(&self) -> Result<(), Error> {
         let is_positive = |x: f64| x.is_finite() && x > 0.0;
         let numbers = [
@@ -50,16 +50,19 @@ impl Sampling {
                 "temperature",
                 self.temperature,
                 self.temperature == 0.0 || is_positive(self.temperature),
-                "0 or above",
+                "a finite number, 0 or above",
             ),
             ("top_p", self.top_p, self.top_p > 0.0 && self.top_p <= 1.0, "above 0 and at most 1"),
             ("min_p", self.min_p, (0.0..=1.0).contains(&self.min_p), "0 to 1"),
-            ("repetition_penalty", self.repetition_penalty, is_positive(self.repetition_penalty), "above 0"),
+            (
+                "repetition_penalty",
+                self.repetition_penalty,
+                is_positive(self.repetition_penalty),
+                "a finite number above 0",
+            ),
         ];
         match numbers.into_iter().find(|(_, _, is_right, _)| !is_right) {
-            Some((name, value, _, range)) => {
-                Err(Error::Option(format!("{name} is {value}; it must be {range}")))
-            }
+            Some((name, value, _, range)) => Err(Error::Range { name, value, range }),
             None => Ok(()),
         }
     }
@@ -83,7 +86,7 @@ impl Sampler {
     /// A sampler; equal seeds select equal tokens for equal logits.
     ///
     /// # Errors
-    /// [`Error::Option`] if a number is outside of its range.
+    /// [`Error::Range`] if a number is outside of its range.
     pub fn new(sampling: &Sampling) -> Result<Self, Error> {
         sampling.check()?;
         Ok(Sampler { random: SplitMix64::new(sampling.seed), sampling: sampling.clone() })

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The chat template of a file: a Jinja template that writes a conversation as a prompt.
 //!
-//! Templates are untrusted. They have no access to files, and their steps, their nesting and their output are bounded.
+//! Templates are untrusted. They have no access to files, and their steps, their nesting, their output and their time are bounded.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error as Failure, ErrorKind, Value, context};
@@ -18,6 +22,9 @@ const FUEL: u64 = 1_000_000;
 const MAX_DEPTH: usize = 100;
 /// The maximum length of a template in bytes.
 const MAX_BYTES: usize = 1 << 20;
+
+/// The maximum time. Steps do not include the time of functions, such as counting the items of concatenated lists.
+const TIME: Duration = Duration::from_secs(5);
 
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +45,7 @@ impl Message {
 /// The chat template of a file.
 #[derive(Debug)]
 pub struct ChatTemplate {
-    environment: Environment<'static>,
+    environment: Arc<Environment<'static>>,
 }
 
 impl ChatTemplate {
@@ -70,7 +77,7 @@ impl ChatTemplate {
         environment.add_function("raise_exception", raise);
         let added = environment.add_template_owned("chat", source.to_owned());
         added.map_err(|error| Error::Template(format!("the chat template is wrong: {error}")))?;
-        Ok(ChatTemplate { environment })
+        Ok(ChatTemplate { environment: Arc::new(environment) })
     }
 
     /// Writes a conversation as a prompt that the model continues with an answer. `beginning` and `end` are the texts of the tokens
@@ -87,7 +94,15 @@ impl ChatTemplate {
             bos_token => beginning,
             eos_token => end,
         };
-        let rendered = self.environment.get_template("chat").and_then(|template| template.render(values));
+        let (sender, receiver) = mpsc::channel();
+        let environment = Arc::clone(&self.environment);
+        // A thread that does not finish in time remains, because threads cannot be ended.
+        thread::spawn(move || {
+            let rendered = environment.get_template("chat").and_then(|template| template.render(values));
+            let _ = sender.send(rendered.map_err(|error| error.to_string()));
+        });
+        let late = |_| Err(format!("it did not finish within {} s", TIME.as_secs()));
+        let rendered = receiver.recv_timeout(TIME).unwrap_or_else(late);
         rendered.map_err(|error| Error::Template(format!("the chat template failed: {error}")))
     }
 }
@@ -128,6 +143,7 @@ mod tests {
             "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
             "{% include '/etc/passwd' %}",
             "{{ 'a' * 10000000000 }}",
+            "{% set ns = namespace(x=[1]) %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}{{ ns.x|length }}",
         ] {
             assert!(render(source, &[]).is_err(), "{source}");
         }

@@ -75,7 +75,7 @@ impl Tokenizer {
     /// a text that has the beginning does not get another one.
     ///
     /// # Errors
-    /// [`Error::Tokenizer`] as for [`Tokenizer::encode`], and if the result is empty.
+    /// [`Error::Tokenizer`] as for [`Tokenizer::encode`]; [`Error::Option`] if the result is empty.
     pub fn encode_prompt(&self, text: &str) -> Result<Vec<u32>, Error> {
         let mut tokens = self.encode(text, true)?;
         let beginning = self.vocabulary.beginning.filter(|_| self.vocabulary.adds_beginning);
@@ -83,9 +83,15 @@ impl Tokenizer {
             tokens.insert(0, beginning);
         }
         if tokens.is_empty() {
-            return Err(Error::Tokenizer("the prompt is empty: pass a text".to_owned()));
+            return Err(Error::Option("the prompt is empty: pass a text".to_owned()));
         }
         Ok(tokens)
+    }
+
+    /// The minimum number of tokens of a text. Computing it is faster than splitting the text.
+    pub fn min_tokens(&self, text: &str) -> usize {
+        let longest = self.vocabulary.tokens.iter().map(String::len).fold(1, usize::max);
+        text.len().div_ceil(longest)
     }
 
     /// The bytes of a token; empty if it is not text or does not exist.

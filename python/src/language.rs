@@ -118,7 +118,7 @@ impl LanguageModel {
         let options = GenerationOptions { sampling, max_tokens, stops: stop };
         let model = self.model.lock();
         let begun = if let Ok(text) = prompt.extract::<String>() {
-            let tokens = model.tokenizer().encode_prompt(&text);
+            let tokens = model.encode_prompt(&text);
             tokens.and_then(|tokens| generation::Generation::new(&model, &tokens, &options))
         } else {
             Chat::from_messages(messages(prompt)?).answer(&model, &options)
@@ -175,7 +175,7 @@ fn messages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Message>> {
 fn failure(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Model(error) => exception(py, &error),
-        Error::Option(text) => PyValueError::new_err(text),
+        Error::Option(_) | Error::Range { .. } => PyValueError::new_err(error.to_string()),
         other => plain(py, other.to_string()),
     }
 }

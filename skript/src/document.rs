@@ -112,7 +112,8 @@ impl Document {
     /// maps, are in memory. The reasons why a model is refused are in [`Document::problems`].
     pub fn import_gguf(path: &Path, options: GgufOptions, limits: &Limits) -> Self {
         match convert_gguf(path, options) {
-            Ok(imported) => document(path, imported, limits),
+            // The text does not depend on the name of the file, and neither does the key of its code in the cache.
+            Ok(imported) => document(Path::new("model.gguf"), imported, limits),
             Err(error) => Self::refused(import_refused(error), limits),
         }
     }

@@ -4,6 +4,7 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use skript::Target;
 use skript_frontend::diagnostics::Diagnostic;
@@ -18,6 +19,7 @@ use crate::measure::peak_memory;
 use crate::render::render;
 use crate::session::reporter;
 use crate::stopped::{Stopped, diagnostics};
+use crate::timings::Timings;
 use crate::watch::Watch;
 
 /// A model, the options of its texts, and the cost of all texts.
@@ -52,7 +54,7 @@ pub fn open(path: &Path, context: Option<u64>) -> Result<LanguageModel, Stopped>
 impl Language {
     /// Begins a text that continues a prompt.
     pub fn begin(&self, prompt: &str, console: &mut Console) -> Result<Generation, Stopped> {
-        let tokens = self.model.tokenizer().encode_prompt(prompt).map_err(failure)?;
+        let tokens = self.model.encode_prompt(prompt).map_err(failure)?;
         let generation = Generation::new(&self.model, &tokens, &self.options).map_err(failure)?;
         self.show(prompt, &generation, console);
         Ok(generation)
@@ -73,8 +75,17 @@ impl Language {
         }
     }
 
+    /// Compiles or loads the code for a text; Ctrl-C ends the process.
+    fn prepare(&mut self, generation: &Generation, console: &mut Console) -> Result<(), Stopped> {
+        let stages = Timings::begin(console);
+        let prepared = self.model.prepare_for(generation.prompt()).map_err(failure);
+        stages.end(false, console);
+        prepared
+    }
+
     /// Prints a text while it is computed; returns it. Ctrl-C ends it.
-    pub fn write(&mut self, mut generation: Generation) -> Result<String, Stopped> {
+    pub fn write(&mut self, mut generation: Generation, console: &mut Console) -> Result<String, Stopped> {
+        self.prepare(&generation, console)?;
         let interrupt = self.model.interrupt();
         let _watch = Watch::begin_text(interrupt.clone(), reporter(self.format));
         let is_terminal = std::io::stdout().is_terminal();
@@ -118,28 +129,27 @@ impl Language {
 }
 
 /// Tokens per second.
-pub fn rate(tokens: usize, time: std::time::Duration) -> f64 {
+pub fn rate(tokens: usize, time: Duration) -> f64 {
     tokens as f64 / time.as_secs_f64().max(1e-9)
 }
 
 /// The diagnostics of an error.
 pub fn failure(error: Error) -> Stopped {
-    let (code, help) = match &error {
-        Error::Tokenizer(_) | Error::Template(_) => (&ONNX, None),
-        Error::Option(_) => (&COMMAND_LINE_NAME, None),
-        Error::Context { .. } => (&RUN_FAILED, Some("--context sets the maximum number of tokens")),
-        _ => (&RUN_FAILED, None),
-    };
     let text = error.to_string();
+    let diagnostic = |code| Diagnostic::without_location(code, text);
     match error {
         Error::Model(error) => diagnostics(error).into(),
-        _ => {
-            let diagnostic = Diagnostic::without_location(code, text);
-            match help {
-                Some(help) => diagnostic.with_help(help).into(),
-                None => diagnostic.into(),
-            }
+        Error::Tokenizer(_) | Error::Template(_) => diagnostic(&ONNX).into(),
+        Error::Option(_) => diagnostic(&COMMAND_LINE_NAME).into(),
+        // Options have the names of the fields.
+        Error::Range { name, value, range } => {
+            let text = format!("--{} is {value}; it must be {range}", name.replace('_', "-"));
+            Diagnostic::without_location(&COMMAND_LINE_NAME, text).into()
         }
+        Error::Context { context, largest, .. } if context < largest => {
+            diagnostic(&RUN_FAILED).with_help("--context sets the maximum number of tokens").into()
+        }
+        _ => diagnostic(&RUN_FAILED).into(),
     }
 }
 

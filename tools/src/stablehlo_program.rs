@@ -49,8 +49,18 @@ pub fn perform(
     status
 }
 
-/// Errors for given flags that apply only to models in SkriptND: the common flags, and the flags of a verb.
+/// [`flags_of_documents`] for a StableHLO program.
 pub fn model_flags(reading: &ModelArguments, specific: &[(&str, bool)]) -> Vec<Diagnostic> {
+    flags_of_documents(reading, specific, "StableHLO programs")
+}
+
+/// Errors for given flags that apply only to models in SkriptND: the common flags, and the flags of a verb. `others` names the models
+/// that they do not apply to.
+pub fn flags_of_documents(
+    reading: &ModelArguments,
+    specific: &[(&str, bool)],
+    others: &str,
+) -> Vec<Diagnostic> {
     let flags = [
         ("--edition", reading.edition.is_some()),
         ("--graph", reading.graph.is_some()),
@@ -65,7 +75,7 @@ pub fn model_flags(reading: &ModelArguments, specific: &[(&str, bool)]) -> Vec<D
     let given = flags.iter().chain(specific).filter(|(_, given)| *given);
     given
         .map(|(flag, _)| {
-            let text = format!("{flag} is for models in SkriptND, not for StableHLO programs");
+            let text = format!("{flag} is for models in SkriptND, not for {others}");
             Diagnostic::without_location(&COMMAND_LINE_NAME, text)
         })
         .collect()

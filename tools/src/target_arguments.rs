@@ -181,6 +181,11 @@ impl TargetArguments {
         }
     }
 
+    /// Whether code is generated for this processor, with default options.
+    pub fn is_default(&self) -> bool {
+        self.is_for_processor() && self.check().is_ok_and(|target| target == TargetDescription::host())
+    }
+
     /// Whether the processor was selected, not found by `auto`.
     pub fn is_for_processor(&self) -> bool {
         self.device == DeviceChoice::Cpu

@@ -38,28 +38,28 @@ pub struct LanguageArguments {
     #[arg(long, value_name = "X", default_value_t = Sampling::default().temperature, allow_negative_numbers = true)]
     temperature: f64,
     /// Consider only the N most probable tokens; 0 considers all
-    #[arg(long, value_name = "N", default_value_t = Sampling::default().top_k)]
+    #[arg(long, value_name = "N", default_value_t = Sampling::default().top_k, allow_negative_numbers = true)]
     top_k: usize,
     /// Consider only the most probable tokens whose probabilities add up to X
-    #[arg(long, value_name = "X", default_value_t = Sampling::default().top_p)]
+    #[arg(long, value_name = "X", default_value_t = Sampling::default().top_p, allow_negative_numbers = true)]
     top_p: f64,
     /// Consider only tokens that are at least X times as probable as the most probable one
-    #[arg(long, value_name = "X", default_value_t = Sampling::default().min_p)]
+    #[arg(long, value_name = "X", default_value_t = Sampling::default().min_p, allow_negative_numbers = true)]
     min_p: f64,
     /// Make the last 64 tokens less probable: the divisor of their positive logits, and the factor of negative ones
-    #[arg(long, value_name = "X", default_value_t = Sampling::default().repetition_penalty)]
+    #[arg(long, value_name = "X", default_value_t = Sampling::default().repetition_penalty, allow_negative_numbers = true)]
     repetition_penalty: f64,
     /// Seed of the random selection; equal seeds result in equal texts
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     /// Maximum number of tokens of a text or of an answer; by default, until the context is full
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     max_tokens: Option<usize>,
     /// Text that ends the output, and is not printed; repeatable
     #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
     stops: Vec<String>,
     /// Maximum number of tokens of the whole text; the default is that of the model, at most 2048
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub context: Option<u64>,
     #[command(flatten)]
     pub threads: ThreadArguments,

@@ -24,7 +24,7 @@ fn converse(arguments: &ChatArguments, console: &mut Console) -> Result<(), Stop
             continue;
         }
         let begun = language.ask(&mut chat, &message, console)?;
-        let answer = language.write(begun)?;
+        let answer = language.write(begun, console)?;
         crate::stdout::print("\n");
         chat.answered(&answer);
     }

@@ -25,7 +25,7 @@ fn generate(arguments: &GenerateArguments, console: &mut Console) -> Result<(), 
     };
     let mut language = opened(&arguments.model, &arguments.language)?;
     let begun = language.begin(&prompt, console)?;
-    language.write(begun)?;
+    language.write(begun, console)?;
     crate::stdout::print("\n");
     if !arguments.language.quiet {
         console.write(&language.summary());

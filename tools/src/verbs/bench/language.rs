@@ -10,9 +10,10 @@ use skript_runtime::threads::default_threads;
 use skript_tensor::random::SplitMix64;
 
 use super::count;
-use crate::command_line::BenchArguments;
+use crate::command_line::{BenchArguments, Pipeline};
 use crate::language::{failure, open, rate};
 use crate::measure::{milliseconds, peak_memory, write_json};
+use crate::stablehlo_program::flags_of_documents;
 use crate::stopped::Stopped;
 
 /// The number of tokens of a prompt.
@@ -24,6 +25,7 @@ const MAX_REPEATED: u32 = 5;
 
 /// Measures a model, and prints the figures.
 pub fn measure(arguments: &BenchArguments) -> Result<(), Stopped> {
+    refuse_flags(arguments)?;
     // A model with a smaller context is measured with all of it.
     let mut model = match open(&arguments.model, Some(PROMPT as u64)) {
         Ok(model) => model,
@@ -42,6 +44,26 @@ pub fn measure(arguments: &BenchArguments) -> Result<(), Stopped> {
         (1..=few.len()).try_for_each(|length| model.logits(few.split_at(length).0).map(drop))
     })?;
     report(arguments, [(tokens.len(), prompt), (few.len(), generated)], prepared)
+}
+
+/// Refuses flags that have no effect.
+fn refuse_flags(arguments: &BenchArguments) -> Result<(), Stopped> {
+    let call = &arguments.call;
+    let flags = [
+        ("--input-shape", !call.reading.input_shapes.is_empty()),
+        ("--absent", !call.reading.absent_inputs.is_empty()),
+        ("--given", !call.reading.given_inputs.is_empty()),
+        ("--pipeline", call.pipeline != Pipeline::Linalg),
+        ("--input", !call.inputs.is_empty()),
+        ("--weights", call.weights.weights.is_some()),
+        ("--variables", call.weights.variables.is_some()),
+        ("an option of the target such as --cpu, --device or --fast-math", !call.target.is_default()),
+        ("--profile", arguments.profile.is_some()),
+    ];
+    match flags_of_documents(&call.reading, &flags, "language models in GGUF files") {
+        wrong if wrong.is_empty() => Ok(()),
+        wrong => Err(wrong.into()),
+    }
 }
 
 /// The shortest time of several measurements, after one that is not counted. Each begins with an empty cache.
