@@ -68,13 +68,23 @@ def skript(verb, path, *arguments, stdin=""):
     return done.stdout.decode(), prompts, tokens
 
 
-def texts(path, vocabulary):
+PROMPTS = ["The", "The quick brown fox jumps over 12 lazy dogs", "Once upon a time. " * 14]
+
+
+def greedy_texts(path, vocabulary, prompts, count):
+    """Compares the most probable tokens with numpy; returns the last text."""
     model = gguf_models.Model(path)
-    for prompt, threads in [("The", 1), ("The quick brown fox jumps over 12 lazy dogs", 2), ("Once upon a time. " * 14, 2)]:
-        text, _, [tokens] = skript("generate", path, "--prompt=" + prompt, "-n", "24", "--threads", str(threads))
-        expected = vocabulary.decode(greedy(model, tokens, 24, vocabulary.end)).decode("utf-8", "replace")
+    for number, prompt in enumerate(prompts):
+        threads = str(min(number + 1, 2))
+        text, _, [tokens] = skript("generate", path, "--prompt=" + prompt, "-n", str(count), "--threads", threads)
+        expected = vocabulary.decode(greedy(model, tokens, count, vocabulary.end)).decode("utf-8", "replace")
         assert text == expected + "\n", (prompt, text, expected)
         print("%d tokens of a prompt, then %r" % (len(tokens), text))
+    return expected
+
+
+def texts(path, vocabulary):
+    expected, prompt = greedy_texts(path, vocabulary, PROMPTS, 24), PROMPTS[-1]
     # A text ends before a stop string.
     stop = re.search("[a-z]{2,3}", expected)[0]
     text, _, _ = skript("generate", path, "--prompt=" + prompt, "-n", "24", "--stop", stop)
@@ -116,7 +126,7 @@ def main(folder):
     vocabulary = vocabularies.Bytes("smollm", None)
     path = os.path.join(folder, "phi3.gguf")
     gguf_models.write(path, "phi3", vocabulary.count, vocabulary.describe, context=256)
-    texts(path, vocabulary)
+    greedy_texts(path, vocabulary, PROMPTS[:2], 10)
     vocabulary = vocabularies.Bytes("gpt-2", INSTRUCTIONS)
     path = os.path.join(folder, "instructions.gguf")
     gguf_models.write(path, "f32", vocabulary.count, vocabulary.describe, context=256)
