@@ -17,6 +17,9 @@ use crate::vocabulary::{Kind, TokenKind, Vocabulary};
 /// The longest token, in bytes, that merges by scores result in. Longer tokens of SentencePiece are user-defined.
 const MAX_MERGED: usize = 256;
 
+/// The maximum number of pairs of tokens that form tokens, which is quadratic in the lengths of tokens.
+const MAX_MERGES: usize = 1_500_000;
+
 /// The tokenizer of a file.
 pub struct Tokenizer {
     vocabulary: Vocabulary,
@@ -191,6 +194,11 @@ fn merging_by_scores(vocabulary: &Vocabulary) -> Result<BPE, Error> {
             if texts.contains_key(first) && texts.contains_key(second) {
                 merges.push((*score, *number, first.to_owned(), second.to_owned()));
             }
+        }
+        if merges.len() > MAX_MERGES {
+            return Err(Error::Tokenizer(format!(
+                "the tokens of `tokenizer.ggml.tokens` are pairs of other tokens in more than {MAX_MERGES} ways"
+            )));
         }
     }
     merges.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(&b.2)));

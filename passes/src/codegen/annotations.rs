@@ -10,6 +10,9 @@
 //! if the first lane takes the branch, so the quotient of other lanes may be undefined. Loops with divisions in branches are
 //! therefore not vectorized. LLVM speculates divisions by constants, so they are never in a branch.
 //!
+//! The loop vectorizer takes exponential time for a long function that is called with the same operands in each iteration, such
+//! as the cosine of an element that a loop reads and writes in order. Loops with such calls are not vectorized either.
+//!
 //! A long iteration, such as the evaluation of a polynomial, is latency-bound, but LLVM interleaves only short iterations.
 //! Loops of independent long iterations are annotated to compute several vectors in an iteration.
 
@@ -50,6 +53,9 @@ fn is_large(blocks: &[BlockRef]) -> bool {
     operations.sum::<usize>() > MAX_UNROLLED_SIZE
 }
 
+/// Minimum number of operations of a function that makes the vectorizer slow if its operands are uniform.
+const MIN_UNIFORM_SIZE: usize = 32;
+
 /// Minimum number of operations of a long iteration; LLVM decides how to interleave shorter iterations.
 const MIN_INTERLEAVED_SIZE: usize = 12;
 
@@ -76,6 +82,19 @@ impl Sizes {
             _ => Some(1),
         };
         ir::operations(step).into_iter().map(size).sum()
+    }
+
+    /// Whether a loop with these blocks calls a long function with operands that are loop-invariant, or are elements at
+    /// loop-invariant positions.
+    fn has_uniform_calls(&self, blocks: &[BlockRef]) -> bool {
+        let is_long = |op: &OperationRef| {
+            let callee = ir::func::callee(*op).and_then(|callee| self.0.get(&callee).copied());
+            ir::name(*op) == ops::llvm::CALL && callee.is_some_and(|size| size >= MIN_UNIFORM_SIZE)
+        };
+        let calls: Vec<_> = blocks.iter().flat_map(|block| ir::operations(*block)).filter(is_long).collect();
+        let inside: HashSet<usize> = blocks.iter().map(key).collect();
+        let mut known = Invariance { inside: &inside, follows_loads: true, known: HashMap::new() };
+        calls.iter().any(|call| call.operands().all(|operand| known.holds(operand)))
     }
 
     /// Whether a loop with these blocks, header first, has enough long iterations, and carries no value except the counter.
@@ -106,7 +125,7 @@ fn annotate_loops(module: OperationRef, interleave: i64) {
         let loops = loops(&blocks);
         let has_many = loops.len() > MAX_UNROLLED || function.has_attribute(attribute_names::PART);
         for (body, latch) in loops {
-            let is_scalar = divides_in_branches(body);
+            let is_scalar = divides_in_branches(body) || sizes.has_uniform_calls(body);
             let is_long = interleave > 1 && !is_scalar && sizes.has_long_steps(body);
             let hints = [
                 (is_scalar, "vectorize = <disable = true>"),
@@ -150,11 +169,11 @@ fn divides_in_branches(blocks: &[BlockRef]) -> bool {
         return false;
     }
     let inside: HashSet<usize> = blocks.iter().map(key).collect();
-    let mut known = HashMap::new();
+    let mut known = Invariance { inside: &inside, follows_loads: false, known: HashMap::new() };
     steps.iter().any(|block| {
         let choice = block.terminator().and_then(ConditionalBranch::cast);
         let flag = choice.and_then(|branch| branch.condition().ok());
-        flag.is_some_and(|flag| !is_invariant(flag, &inside, &mut known))
+        flag.is_some_and(|flag| !known.holds(flag))
     })
 }
 
@@ -164,28 +183,36 @@ fn divides(op: OperationRef) -> bool {
     Division::cast(op).is_some_and(|division| !division.divisor().is_ok_and(is_constant))
 }
 
-/// Whether a value is invariant in the loop with the blocks `inside`: it is defined outside, or computed from invariant
-/// values.
-fn is_invariant<'c, 'a>(
-    value: Value<'c, 'a>,
-    inside: &HashSet<usize>,
-    known: &mut HashMap<ValueKey, bool>,
-) -> bool {
-    let Some(op) = ir::defining_op(value) else {
-        // A block argument of the loop is its counter or another loop-carried value.
-        return ir::argument(value).is_some_and(|argument| !inside.contains(&key(&argument.owner())));
-    };
-    if !op.block().is_some_and(|block| inside.contains(&key(&block))) {
-        return true;
+/// The values that are invariant in a loop: they are defined outside, or computed from invariant values.
+struct Invariance<'b> {
+    /// The blocks of the loop.
+    inside: &'b HashSet<usize>,
+    /// Whether elements at invariant positions count as invariant, although the loop may write them.
+    follows_loads: bool,
+    known: HashMap<ValueKey, bool>,
+}
+
+impl Invariance<'_> {
+    fn holds(&mut self, value: Value) -> bool {
+        let Some(op) = ir::defining_op(value) else {
+            // A block argument of the loop is its counter or another loop-carried value.
+            return ir::argument(value)
+                .is_some_and(|argument| !self.inside.contains(&key(&argument.owner())));
+        };
+        if !op.block().is_some_and(|block| self.inside.contains(&key(&block))) {
+            return true;
+        }
+        if let Some(known) = self.known.get(&ValueKey::of(value)) {
+            return *known;
+        }
+        let name = ir::name(op);
+        let is_load = name == ops::llvm::LOAD;
+        let reads =
+            [ops::llvm::CALL, ops::llvm::ALLOCA].contains(&name.as_str()) || is_load && !self.follows_loads;
+        let invariant = !reads && op.region_count() == 0 && op.operands().all(|o| self.holds(o));
+        self.known.insert(ValueKey::of(value), invariant);
+        invariant
     }
-    if let Some(known) = known.get(&ValueKey::of(value)) {
-        return *known;
-    }
-    let name = ir::name(op);
-    let reads = [ops::llvm::LOAD, ops::llvm::CALL, ops::llvm::ALLOCA].contains(&name.as_str());
-    let invariant = !reads && op.region_count() == 0 && op.operands().all(|o| is_invariant(o, inside, known));
-    known.insert(ValueKey::of(value), invariant);
-    invariant
 }
 
 #[cfg(test)]

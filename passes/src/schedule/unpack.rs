@@ -214,11 +214,8 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         let x = matrix(&nest.operands[other], [rows, Some(product.depth)], loops)?;
         let y = matrix(output, [rows, Some(columns)], loops)?;
         let overlaps = nest.inputs().iter().any(|input| may_overlap(input.value, output.value));
-        let divides = |n: &i64| count % n == 0;
-        let part = (1..=count).rev().find(|part| {
-            let bytes = part.checked_mul(depth).and_then(|elements| elements.checked_mul(4));
-            divides(part) && bytes.is_some_and(|bytes| bytes <= MAX_PART)
-        })?;
+        let most = MAX_PART / depth.checked_mul(4)?.max(1);
+        let part = (1..=most.min(count)).rev().find(|part| count % part == 0)?;
         let tile = [4, 2, 1].into_iter().find(|tile| part % tile == 0)?;
         let shape = Shape {
             unpacked: operand.value,

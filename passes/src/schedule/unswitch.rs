@@ -22,17 +22,23 @@ pub(crate) const PASS: Pass = Pass {
     summary: "test loop-invariant conditions before innermost loops",
     dependent_dialects: &[Dialect::Arith, Dialect::Scf],
     run: |root, _, rewriter| {
-        let mut pending = named(root, ops::scf::FOR);
-        while let Some(op) = pending.pop() {
-            if let Some(switch) = Switch::new(op) {
+        let mut pending: Vec<_> =
+            named(root, ops::scf::FOR).into_iter().map(|op| (op, MAX_VERSIONS)).collect();
+        while let Some((op, versions)) = pending.pop() {
+            if versions > 1
+                && let Some(switch) = Switch::new(op)
+            {
                 let branch = switch.unswitch(&Builder::before(rewriter.context(), op)?)?;
-                pending.extend(named(branch, ops::scf::FOR));
+                pending.extend(named(branch, ops::scf::FOR).into_iter().map(|op| (op, versions / 2)));
             }
         }
         Ok(())
     },
     ..Pass::NONE
 };
+
+/// Maximum number of versions of a loop: each condition doubles their number.
+const MAX_VERSIONS: usize = 8;
 
 /// Maximum number of operations of a loop with two versions.
 const MAX_SIZE: usize = 64;

@@ -137,6 +137,10 @@ fn key<'c: 'a, 'a>(
             return None;
         }
         write!(text, ";{name}").ok()?;
+        // Conversions to different types differ in nothing else.
+        for result in op.results() {
+            write!(text, ":{}", result.r#type()).ok()?;
+        }
         for (attribute, value) in Operator::from_op(*op).attributes {
             write!(text, " {attribute}={value}").ok()?;
         }
