@@ -71,8 +71,8 @@ step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/r
 step "accesses between guarded pages" .venv/bin/python test/differential/bounds.py --skript target/release/skript $([ "$all" = --all ] || echo --sample 10)
 step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$all" = --all ] && echo 900 || echo 60)
 # Other models each day.
-step "random models" .venv/bin/python test/differential/models.py --seed day --count 100000 --seconds $([ "$all" = --all ] && echo 900 || echo 10) --keep out/models
-step "rewritten models" .venv/bin/python test/differential/models.py --seed day --count 100000 --seconds $([ "$all" = --all ] && echo 300 || echo 5) --rewrite --one-pipeline
+step "random models" .venv/bin/python test/differential/models.py --seed $([ "$all" = --all ] && echo day || echo 1) --count 100000 --seconds $([ "$all" = --all ] && echo 900 || echo 10) --keep out/models
+step "rewritten models" .venv/bin/python test/differential/models.py --seed $([ "$all" = --all ] && echo day || echo 1) --count 100000 --seconds $([ "$all" = --all ] && echo 300 || echo 5) --rewrite --one-pipeline
 networks="test/differential/networks.py --keep out/networks"
 if [ "$all" = --all ]; then
   step "random networks" .venv/bin/python $networks --seed 1 --count 240

@@ -486,6 +486,9 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             (ops::arith::REMSI, Some(power)) if of_x.low >= 0 && power > 0 && power.count_ones() == 1 => {
                 return self.masked(x, power - 1);
             }
+            (ops::arith::ANDI, Some(mask)) if mask > 0 && mask & (mask + 1) == 0 => {
+                return self.masked(x, mask);
+            }
             (ops::arith::ADDI, _) => of_x.plus(of_y),
             (ops::arith::SUBI, _) => of_x.minus(of_y),
             (ops::arith::MULI, _) => of_x.times(of_y),
