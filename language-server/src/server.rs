@@ -64,6 +64,7 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
             Ok(Message::Request(request)) => {
                 let response = match request.method.as_str() {
                     Shutdown::METHOD => {
+                        server.publish(connection)?;
                         is_shut = true;
                         Response::new_ok(request.id, ())
                     }
@@ -84,14 +85,13 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
             }
             Ok(Message::Response(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
-                let published = catch_unwind(AssertUnwindSafe(|| server.publish()));
-                for published in published.into_iter().flatten() {
-                    let method = PublishDiagnostics::METHOD.to_owned();
-                    connection.sender.send(Notification::new(method, published).into())?;
-                }
+                server.publish(connection)?;
             }
-            // The editor disconnected.
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Disconnected) => {
+                // The editor disconnected, and may still read.
+                let _ = server.publish(connection);
+                return Ok(());
+            }
         }
     }
 }
@@ -151,9 +151,19 @@ impl Server {
         self.changed = changed.or(self.changed.take());
     }
 
+    /// Sends the diagnostics of changed texts.
+    fn publish(&mut self, connection: &Connection) -> anyhow::Result<()> {
+        let published = catch_unwind(AssertUnwindSafe(|| self.diagnostics()));
+        for published in published.into_iter().flatten() {
+            let method = PublishDiagnostics::METHOD.to_owned();
+            connection.sender.send(Notification::new(method, published).into())?;
+        }
+        Ok(())
+    }
+
     /// The diagnostics of the model that contains the changed file, and of all other open models, because they may share
     /// modules.
-    fn publish(&mut self) -> Vec<PublishDiagnosticsParams> {
+    fn diagnostics(&mut self) -> Vec<PublishDiagnosticsParams> {
         let Some(changed) = self.changed.take() else { return Vec::new() };
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();

@@ -58,5 +58,9 @@ pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
 
 /// The first block of an operation's first region, such as the entry block of a function.
 pub fn first_block<'c, 'a>(function: OperationRef<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
+    // The error of a missing region would have the text of the module.
+    if function.region_count() == 0 {
+        return None;
+    }
     function.region(0).ok()?.first_block()
 }
