@@ -148,7 +148,7 @@ class Onnx(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(kind, text):
                 skript.load(path, **options)
-        with self.assertRaisesRegex(ValueError, "constants and structure are for ONNX models"):
+        with self.assertRaisesRegex(ValueError, "constants, structure and trainable are for ONNX models"):
             skript.load(ROOT / "examples/perceptron", structure=True)
 
     def test_shapes_of_onnx(self):

@@ -59,12 +59,15 @@ class Tool:
         return subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def value(self):
-        """The value of all elements of all variables. Reads them with the tool, which completes an interrupted save."""
+        """The value of all elements of all variables. Reads them with the tool, too; new values count if their list is complete."""
         if not self.state.exists():
             return 0.0
         reading = [self.skript, "run", str(self.folder / "model0"), "--variables", str(self.state)]
         listed = subprocess.run(reading, env=self.environment, capture_output=True, text=True)
-        files = sorted(self.state.glob("*.dat"))
+        pending = self.state / ".saved-variables"
+        newer = {name: self.state / f".{name}.dat.new" for name in pending.read_text().split()} if pending.exists() else {}
+        files = [newer[path.stem] if newer.get(path.stem, path).exists() and path.stem in newer else path for path in sorted(self.state.glob("*.dat"))
+                 if not path.name.startswith(".")]
         arrays = [np.fromfile(path, np.uint8)[HEADER:].view(np.float32) for path in files]
         values = {float(value) for array in arrays for value in np.unique(array)}
         sizes = {array.size for array in arrays}

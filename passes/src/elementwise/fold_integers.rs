@@ -37,11 +37,12 @@ pub(crate) const PASS: Pass = Pass {
             }
         }
         let is_loop = |op: &OperationRef| !Bounds::all(*op).is_empty();
-        for op in nested(root).into_iter().filter(is_loop) {
-            if !parents(op).any(|parent| is_loop(&parent)) {
-                let operations = [vec![op], nested(op)].concat();
-                Fold::new(None).fold(&operations, rewriter.context())?;
-            }
+        let is_outermost = |op: &OperationRef| is_loop(op) && !parents(*op).any(|parent| is_loop(&parent));
+        // Folding erases operations inside of loops.
+        let loops: Vec<_> = nested(root).into_iter().filter(is_outermost).collect();
+        for op in loops {
+            let operations = [vec![op], nested(op)].concat();
+            Fold::new(None).fold(&operations, rewriter.context())?;
         }
         Ok(())
     },
