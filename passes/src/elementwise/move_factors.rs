@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-move-factors`: multiplies or divides sums instead of each of their terms.
+//! `skript-move-factors`: multiplies or divides sums instead of each of their terms by constants.
 //!
 //! In `s[i, j] += q[i, c] * k[j, c] / sqrt(real(d))`, the divisor is the same in all terms of a sum. As part of the payload, it is a second
 //! operation for each product, which then is not the product of a contraction. A map after the sum divides each result once.
 //!
 //! The results differ by rounding. If a sum without the factor overflows, the result may be infinite or NaN even if the original sum is
-//! finite.
+//! finite. Factors are positive constants: an infinite one, or a divisor 0, would have other results after the sum, where it
+//! meets terms of both signs or no term.
 //!
 //! Requires: `linalg.generic` on tensors with one result of at least 32 bits that starts at zero, whose sum may be reassociated.
 //! Guarantees: the number of terms of each sum remains the same.
@@ -25,7 +26,7 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-move-factors",
-    summary: "multiply or divide sums instead of each of their terms",
+    summary: "multiply or divide sums instead of each of their terms by constants",
     dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         for op in named(root, ops::linalg::GENERIC) {
@@ -39,7 +40,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// A factor or a divisor of all terms of a sum.
+/// A constant factor or divisor of all terms of a sum.
 struct Factor<'c, 'a> {
     value: Value<'c, 'a>,
     operator: Operator<'c>,
@@ -105,11 +106,6 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
         (!factors.is_empty()).then_some(Sum { term, factors, ..sum })
     }
 
-    /// Whether a value depends on a loop that reduces.
-    fn varies(&self, value: Value<'c, 'a>) -> bool {
-        self.nest.loops_of(value).iter().any(|l| self.nest.reductions.get(*l) != Some(&false))
-    }
-
     /// The operands of a product or a quotient that is only used once.
     fn operands(&self, value: Value<'c, 'a>) -> Option<(OperationRef<'c, 'a>, [Value<'c, 'a>; 2])> {
         let is_product =
@@ -124,10 +120,10 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
             return Term::Value(term);
         };
         let (operator, is_product) = (Operator::from_op(op), op::is(&op, ops::arith::MULF));
-        let (varying, value) = match (self.varies(left), self.varies(right)) {
-            (true, false) => (left, right),
-            (false, true) if is_product => (right, left),
-            (true, true) => {
+        let (varying, value) = match (is_factor(left), is_factor(right)) {
+            (false, true) => (left, right),
+            (true, false) if is_product => (right, left),
+            (false, false) => {
                 let left = self.split(left, factors);
                 let right = if is_product { self.split(right, factors) } else { Term::Value(right) };
                 return Term::Operation(operator, Box::new([left, right]));
@@ -181,4 +177,9 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
         ir::erase(nest.op);
         Ok(())
     }
+}
+
+/// Whether a value is a constant that may multiply or divide a sum.
+fn is_factor(value: Value) -> bool {
+    ir::arith::real(value).is_some_and(|factor| factor.is_finite() && factor > 0.0)
 }

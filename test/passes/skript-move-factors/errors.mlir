@@ -1,5 +1,5 @@
 // No module is refused. These sums remain: sums that keep their order, that do not start at zero, of integers, and terms whose factors all
-// vary, or which divide by what varies.
+// vary, or which divide by what varies. So do factors that are not positive constants: data may be infinite or 0.
 // RUN: skript-opt %s --skript-move-factors | FileCheck %s
 
 #x = affine_map<(i, k) -> (i, k)>
@@ -12,6 +12,10 @@
 // CHECK-LABEL: func.func @integers
 // CHECK-COUNT-1: linalg.generic
 // CHECK-LABEL: func.func @reciprocals
+// CHECK-COUNT-1: linalg.generic
+// CHECK-LABEL: func.func @data
+// CHECK-COUNT-1: linalg.generic
+// CHECK-LABEL: func.func @zero
 // CHECK-COUNT-1: linalg.generic
 // CHECK-NOT:     linalg.generic
 func.func @ordered(%x: tensor<8x16xf32>) -> tensor<8xf32> {
@@ -59,6 +63,32 @@ func.func @reciprocals(%x: tensor<8x16xf32>) -> tensor<8xf32> {
       ins(%x : tensor<8x16xf32>) outs(%zeros : tensor<8xf32>) {
   ^bb0(%a: f32, %acc: f32):
     %0 = arith.divf %one, %a : f32
+    %1 = arith.addf %acc, %0 fastmath<reassoc,contract> : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+func.func @data(%x: tensor<8x16xf32>, %s: tensor<8xf32>) -> tensor<8xf32> {
+  %none = arith.constant 0.0 : f32
+  %zeros = arith.constant dense<0.0> : tensor<8xf32>
+  %z = linalg.generic {indexing_maps = [#x, #y, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %s : tensor<8x16xf32>, tensor<8xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %0 = arith.divf %a, %b : f32
+    %1 = arith.addf %acc, %0 fastmath<reassoc,contract> : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+func.func @zero(%x: tensor<8x16xf32>) -> tensor<8xf32> {
+  %none = arith.constant 0.0 : f32
+  %zeros = arith.constant dense<0.0> : tensor<8xf32>
+  %z = linalg.generic {indexing_maps = [#x, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x16xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = arith.divf %a, %none : f32
     %1 = arith.addf %acc, %0 fastmath<reassoc,contract> : f32
     linalg.yield %1 : f32
   } -> tensor<8xf32>
