@@ -144,7 +144,9 @@ def mixer():
     return Mixer(), image(32)
 
 
-def unet():
+def unet(widths=(8, 16, 32), size=32, batch=1):
+    narrow, middle, wide = widths
+
     def double(inside, outside):
         return nn.Sequential(nn.Conv2d(inside, outside, 3, padding=1), nn.BatchNorm2d(outside), nn.ReLU(),
                              nn.Conv2d(outside, outside, 3, padding=1), nn.BatchNorm2d(outside), nn.ReLU())
@@ -152,9 +154,10 @@ def unet():
     class UNet(nn.Module):
         def __init__(self):
             super().__init__()
-            self.first, self.second, self.third = double(3, 8), double(8, 16), double(16, 32)
-            self.up = nn.ConvTranspose2d(32, 16, 2, 2)
-            self.fourth, self.fifth, self.last = double(32, 16), double(24, 8), nn.Conv2d(8, 2, 1)
+            self.first, self.second, self.third = double(3, narrow), double(narrow, middle), double(middle, wide)
+            self.up = nn.ConvTranspose2d(wide, middle, 2, 2)
+            self.fourth, self.fifth = double(2 * middle, middle), double(middle + narrow, narrow)
+            self.last = nn.Conv2d(narrow, 2, 1)
 
         def forward(self, x):
             a = self.first(x)
@@ -163,18 +166,19 @@ def unet():
             d = self.fourth(torch.cat([self.up(c), b], 1))
             wide = nn.functional.interpolate(d, scale_factor=2, mode="bilinear", align_corners=False)
             return self.last(self.fifth(torch.cat([wide, a], 1)))
-    return UNet(), image(32)
+    return UNet(), image(size, batch)
 
 
-def recurrent():
+def recurrent(words=99, embedded=24, hidden=32, length=7):
     class Language(nn.Module):
         def __init__(self):
             super().__init__()
-            self.embedding, self.lstm, self.head = nn.Embedding(99, 24), nn.LSTM(24, 32, 2, batch_first=True), nn.Linear(32, 99)
+            self.embedding, self.head = nn.Embedding(words, embedded), nn.Linear(hidden, words)
+            self.lstm = nn.LSTM(embedded, hidden, 2, batch_first=True)
 
         def forward(self, tokens):
             return self.head(self.lstm(self.embedding(tokens))[0])
-    return Language(), (torch.randint(0, 99, (2, 7)),)
+    return Language(), (torch.randint(0, words, (2, length)),)
 
 
 def diffusion():

@@ -21,7 +21,9 @@ except ImportError:
     sys.exit(print("gradients of networks: skipped, because torch and torchvision are missing (test/import/networks-setup.sh)"))
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "import"))
 import package  # noqa: E402,F401  places the packages
+from torch_networks import recurrent, unet  # noqa: E402
 import numpy as np  # noqa: E402
 import skript  # noqa: E402
 
@@ -72,38 +74,9 @@ def transformer():
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), (torch.rand(2, 5, 8),)
 
 
-class Language(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embedding, self.lstm, self.head = nn.Embedding(11, 6), nn.LSTM(6, 5, 2, batch_first=True), nn.Linear(5, 11)
-
-    def forward(self, tokens):
-        return self.head(self.lstm(self.embedding(tokens))[0])
-
-
-def double(inside, outside):
-    return nn.Sequential(nn.Conv2d(inside, outside, 3, padding=1), nn.BatchNorm2d(outside), nn.ReLU(),
-                         nn.Conv2d(outside, outside, 3, padding=1), nn.BatchNorm2d(outside), nn.ReLU())
-
-
-class UNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.second, self.third = double(3, 4), double(4, 4), double(4, 8)
-        self.up, self.fourth, self.fifth, self.last = nn.ConvTranspose2d(8, 4, 2, 2), double(8, 4), double(8, 4), nn.Conv2d(4, 2, 1)
-
-    def forward(self, x):
-        a = self.first(x)
-        b = self.second(nn.functional.max_pool2d(a, 2))
-        c = self.third(nn.functional.max_pool2d(b, 2))
-        d = self.fourth(torch.cat([self.up(c), b], 1))
-        wide = nn.functional.interpolate(d, scale_factor=2, mode="bilinear", align_corners=False)
-        return self.last(self.fifth(torch.cat([wide, a], 1)))
-
-
 NETWORKS = {
     "ResNet": resnet, "MobileNet": mobilenet, "ViT": vit, "transformer": transformer,
-    "LSTM": lambda: (Language(), (torch.randint(0, 11, (2, 4)),)), "U-Net": lambda: (UNet(), (image(8),)),
+    "LSTM": lambda: recurrent(11, 6, 5, length=4), "U-Net": lambda: unet((4, 4, 8), size=8, batch=2),
 }
 
 
