@@ -329,3 +329,28 @@ fn completed_operators_have_signatures_and_comments() {
     );
     editor.quit();
 }
+
+/// Messages shorten long texts; fixes do not.
+#[test]
+fn fixes_keep_long_texts() {
+    let Session { _folder, main, mut editor, .. } = session();
+    let long = format!("{}\n        + count", vec!["count"; 12].join(" + "));
+    let text = format!(
+        "operator f {{
+    @attrib {{ count: int; }}
+    @input {{ x: real[k]; }}
+    @output {{ y: real[k]; }}
+    @lower {{ y[i,] = x[i,] * `sqrt`({long}), i < k; }}
+}}
+"
+    );
+    editor.open(&main, &text);
+    let whole = json!({"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}});
+    let params = json!({
+        "textDocument": {"uri": url(&main)}, "range": whole, "context": {"diagnostics": []},
+    });
+    let actions = editor.ask("textDocument/codeAction", params);
+    let fixed = edited(&text, &actions[0]["edit"]["changes"][url(&main)]);
+    assert_eq!(fixed, text.replace(&long, &format!("real({long})")));
+    editor.quit();
+}

@@ -108,6 +108,11 @@ impl<'a> Checker<'a> {
         Span::new(self.definition.span.file, start, start)
     }
 
+    /// The source text of a span as it is written, for fixes.
+    pub(super) fn written_text(&self, span: Span) -> &'a str {
+        self.env.program.sources.text(span)
+    }
+
     /// The source text of a span, on one line.
     pub(super) fn text(&self, span: Span) -> String {
         let text = self.env.program.sources.text(span);

@@ -325,7 +325,7 @@ fn report_loose_pack<'a>(
     checker.sink.report(
         Diagnostic::error(&codes::ARGUMENT_TYPE, span, message)
             .with_label_at(last.span, format!("declared as {}", last.ty))
-            .with_fix(format!("write `[{text}]`"), span, format!("[{text}]")),
+            .with_fix(format!("write `[{text}]`"), span, format!("[{}]", checker.written_text(span))),
     );
     true
 }
@@ -368,9 +368,9 @@ fn compare_argument<'a>(
         complaint(format!("{whose} is a pack, but this is a single tensor"))
             .with_label(ty.to_string())
             .with_fix(
-                format!("write `[{0}]` for a pack of one", checker.text(span)),
+                format!("write `[{}]` for a pack of one", checker.text(span)),
                 span,
-                format!("[{}]", checker.text(span)),
+                format!("[{}]", checker.written_text(span)),
             )
     } else if ty.optional == Optional::Null && input.ty.optional == Optional::No && !input.has_default {
         let text = checker.text(span);

@@ -234,8 +234,8 @@ impl Checker<'_> {
 
     /// Suggests a conversion of the expression at `span`.
     pub(super) fn converted(&self, diagnostic: Diagnostic, target: &str, span: Span) -> Diagnostic {
-        let conversion = format!("{target}({})", self.text(span));
-        diagnostic.with_fix(format!("convert it with `{conversion}`"), span, conversion)
+        let help = format!("convert it with `{target}({})`", self.text(span));
+        diagnostic.with_fix(help, span, format!("{target}({})", self.written_text(span)))
     }
 
     /// The suggestion for `name(x)` with an unknown name.

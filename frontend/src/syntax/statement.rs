@@ -155,6 +155,7 @@ impl<'t> Splitter<'t, '_> {
         };
         let (file, written) = (self.builder.file, text.written.clone());
         if let Some((tree, marks)) = cache.get(entry, &written, file, first.start) {
+            self.note_repair(tokens);
             self.builder.marks.add(marks);
             return Attempt::Built(Some(tree));
         }
