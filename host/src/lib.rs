@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The boundary to the host system: reading files ([`file`]), their formats ([`format`]), and text for terminals ([`printable`]).
+//! The boundary to the host system: reading files ([`file`]), replacing them ([`replace()`]), their formats ([`format`]), and text for
+//! terminals ([`printable`]).
 //!
 //! Paths and files are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain
 //! control characters of terminals.
@@ -9,6 +10,8 @@
 pub mod file;
 pub mod format;
 mod printable;
+mod replace;
 
 pub use file::{FileError, RegularFile};
 pub use printable::{one_line, printable};
+pub use replace::{Sync, replace, replace_bytes};

@@ -25,8 +25,9 @@ pub use entries::Entry;
 pub use runs::{Content, RunRecord};
 
 use crate::artifact::Artifact;
+use skript_host::{Sync, replace_bytes};
 use std::fs::{File, OpenOptions};
-use std::io::{Error, ErrorKind, Read, Write};
+use std::io::{Error, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -121,21 +122,13 @@ impl Cache {
 
     /// Writes a file of the cache atomically. After a crash, the name does not refer to lost data.
     fn write(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
-        self.write_synced(path, parts, true)
+        self.write_synced(path, parts, Sync::Disk)
     }
 
     /// Writes a file as [`Cache::write`] does. Files with a checksum need no synchronization with the disk.
-    fn write_synced(&self, path: &Path, parts: &[&[u8]], sync: bool) -> std::io::Result<()> {
+    fn write_synced(&self, path: &Path, parts: &[&[u8]], sync: Sync) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        for part in parts {
-            file.write_all(part)?;
-        }
-        if sync {
-            file.as_file().sync_data()?;
-        }
-        file.persist(path).map_err(|e| e.error)?;
-        Ok(())
+        replace_bytes(path, sync, parts)
     }
 }
 

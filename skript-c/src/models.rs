@@ -193,9 +193,14 @@ pub(crate) fn load(path: &str, weights: Option<&str>) -> Result<Model, Failure> 
 
 /// Writes a compiled model.
 pub(crate) fn save(model: &Model, path: &str, embed: bool) -> Result<(), Failure> {
-    let bytes =
-        if embed { model.code.clone().embed(&model.weights)?.to_bytes() } else { model.code.to_bytes() };
-    std::fs::write(path, bytes).map_err(|error| Failure::new(types::FILE, format!("{path}: {error}")))
+    let embedded;
+    let code = if embed {
+        embedded = model.code.clone().embed(&model.weights)?;
+        &embedded
+    } else {
+        &model.code
+    };
+    code.save(Path::new(path)).map_err(|error| Failure::new(types::FILE, format!("{path}: {error}")))
 }
 
 /// Loads the code of a model into this process.

@@ -106,6 +106,14 @@ impl Code {
         self.artifact.to_bytes()
     }
 
+    /// Writes a `.skm` file, which replaces one with the same name.
+    ///
+    /// # Errors
+    /// The error of the system; an old file remains.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        self.artifact.save(path)
+    }
+
     /// Reads code from bytes. The bytes contain native code: load only bytes that you would execute as a program.
     ///
     /// # Errors

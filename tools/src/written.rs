@@ -2,21 +2,15 @@
 //! Writes the output files of verbs, and builds the errors for files that cannot be written.
 
 use std::fmt::Display;
-use std::fs::File;
-use std::io::Write as _;
 use std::path::Path;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
+use skript_host::{Sync, replace_bytes};
 
 /// Writes a file that the command line names.
 pub fn write(path: &Path, parts: &[&[u8]]) -> Result<(), Box<Diagnostic>> {
-    let written =
-        File::create(path).and_then(|mut file| parts.iter().try_for_each(|part| file.write_all(part)));
-    written.map_err(|error| {
-        let message = format!("{}: {error}", path.display());
-        Box::new(Diagnostic::without_location(&OUTPUT, message))
-    })
+    replace_bytes(path, Sync::Later, parts).map_err(|error| unwritten(path, error))
 }
 
 /// The error for a file that cannot be written to a folder named on the command line.

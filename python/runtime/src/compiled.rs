@@ -2,8 +2,6 @@
 //! The class `CompiledModel`.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -506,9 +504,9 @@ impl CompiledModel {
         let saved = py.detach(|| {
             if weights {
                 let whole = self.whole()?;
-                Ok(write(&whole, &path))
+                Ok(whole.save(&path))
             } else {
-                Ok(write(self.artifact(), &path))
+                Ok(self.artifact().save(&path))
             }
         });
         let written = saved.map_err(|e| errors::run(py, &e))?;
@@ -626,14 +624,4 @@ pub fn named_as_compiled(path: &Path) -> PyResult<()> {
         path.display(),
         renamed.display()
     )))
-}
-
-/// Writes a temporary file, then renames it: code that is in use may be mapped from a file with this name.
-fn write(artifact: &Artifact, path: &Path) -> std::io::Result<()> {
-    let (head, data) = artifact.to_parts();
-    let beside = path.with_extension("skm.part");
-    let mut file = File::create(&beside)?;
-    file.write_all(&head)?;
-    file.write_all(data)?;
-    std::fs::rename(&beside, path)
 }

@@ -3,7 +3,9 @@
 
 use super::embedded::ALIGNMENT;
 use super::{Artifact, Embedded, Language, Port, PortExtent};
+use skript_host::{Sync, replace_bytes};
 use skript_tensor::ElementType;
+use std::path::Path;
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
 /// The version of the file format.
@@ -17,8 +19,17 @@ impl Artifact {
         bytes
     }
 
+    /// Writes the artifact to a file, which replaces one with the same name: running code may be mapped from that.
+    ///
+    /// # Errors
+    /// The error of the system; an old file remains.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let (head, weights) = self.to_parts();
+        replace_bytes(path, Sync::Later, &[&head, weights])
+    }
+
     /// Like [`Artifact::to_bytes`], without a copy of embedded weights: the bytes before them, and the weights.
-    pub fn to_parts(&self) -> (Vec<u8>, &[u8]) {
+    fn to_parts(&self) -> (Vec<u8>, &[u8]) {
         let mut body = Vec::with_capacity(self.object.len() + 4096);
         for text in [&self.target.triple, &self.target.cpu, &self.target.features, &self.entry] {
             string(&mut body, text);

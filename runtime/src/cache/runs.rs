@@ -10,6 +10,7 @@
 //! ```
 
 use super::{Cache, RUN, open};
+use skript_host::Sync;
 use skript_tensor::ElementType;
 use std::ffi::OsString;
 use std::io::{Error, ErrorKind, Read};
@@ -210,7 +211,7 @@ impl Cache {
             return Err(Error::from(ErrorKind::FileTooLarge));
         }
         let sum = blake3::hash(&content);
-        self.write_synced(&self.run_path(key), &[&content, sum.as_bytes()], false)
+        self.write_synced(&self.run_path(key), &[&content, sum.as_bytes()], Sync::Later)
     }
 
     /// Whether the record is valid: the model's files and the plans are unchanged.

@@ -8,6 +8,7 @@ use crate::error::TensorError;
 use crate::map::MappedFile;
 use crate::tensor::Tensor;
 use crate::weights::file_name;
+use skript_host::{Sync, replace_bytes};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write as _};
@@ -96,8 +97,8 @@ fn write<'a>(
 
 /// Makes the new values valid.
 fn list(folder: &Path, names: &[String]) -> Result<(), TensorError> {
-    let (path, new) = (folder.join(LIST), folder.join(format!("{LIST}.new")));
-    let written = fs::write(&new, names.join("\n")).and_then(|()| fs::rename(&new, &path));
+    let path = folder.join(LIST);
+    let written = replace_bytes(&path, Sync::Later, &[names.join("\n").as_bytes()]);
     written.map_err(|error| TensorError::io(&path, "write", error))
 }
 

@@ -25,7 +25,7 @@ use crate::program_weights::WeightsLocation;
 use crate::session::{Session, Stopped, Weights, say};
 use crate::stablehlo_program;
 use crate::timings::Timings;
-use crate::written::write;
+use crate::written::{unwritten, write};
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let timings = Timings::begin(console);
@@ -195,10 +195,10 @@ fn make(
     }
     if arguments.emit() == EmitName::Artifact {
         let artifact = artifact(arguments, model, variables)?;
-        let (code, weights) = artifact.to_parts();
         let path = arguments.output().map(Path::to_path_buf);
         let named = default_path(model, "skm");
-        write(path.as_deref().unwrap_or(&named), &[&code, weights])?;
+        let file = path.as_deref().unwrap_or(&named);
+        artifact.save(file).map_err(|error| unwritten(file, error))?;
         return Ok(path.is_none().then_some(named));
     }
     if arguments.emit() == EmitName::Obj && arguments.target.target().gpu.is_none() {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript fmt`: formats files in the style of the standard library.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use skript_frontend::diagnostics::codes::OUTPUT;
-use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::diagnostics::Sink;
 use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_texts;
+use skript_host::{Sync, replace_bytes};
 
 use crate::command_line::FormatArguments;
 use crate::console::{Console, Status};
 use crate::render::render;
+use crate::written::unwritten;
 
 pub fn run(arguments: &FormatArguments, console: &mut Console) -> Status {
     let mut work =
@@ -82,20 +82,9 @@ impl Work {
         if self.check {
             let name = path.to_string_lossy();
             crate::stdout::print(&format!("{}\n", skript_host::printable(&name)));
-        } else if let Err(error) = replace(path, &formatted) {
-            let message = format!("{}: {error}", path.display());
-            self.sink.report(Diagnostic::without_location(&OUTPUT, message));
+        } else if let Err(error) = replace_bytes(path, Sync::Later, &[formatted.as_bytes()]) {
+            self.sink.report(*unwritten(path, error));
         }
     }
 }
 
-/// Writes a new file and renames it, so that a full disk does not destroy the text. Keeps permissions and follows links.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let path: PathBuf = path.canonicalize()?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(std::fs::metadata(&path)?.permissions())?;
-    file.persist(&path)?;
-    Ok(())
-}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The state of a training in one file, which a new one replaces at once.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use skript::Model;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::TRAINING;
+use skript_host::Sync;
 use skript_tensor::{
     ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_variables,
     safetensors,
@@ -37,27 +38,15 @@ pub struct Progress {
     pub sums: Vec<f64>,
 }
 
-/// Writes a file under a temporary name, and renames it when it is complete.
+/// Replaces a file by what `write` writes.
 ///
 /// # Errors
 /// The file cannot be written; the old one remains.
 pub fn replace(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> Result<(), Box<Diagnostic>> {
-    let name = path.file_name().map_or_else(Default::default, |name| name.to_string_lossy());
-    let temporary = path.with_file_name(format!(".{name}.new"));
-    let written = File::create(&temporary).and_then(|file| {
-        let mut stream = BufWriter::with_capacity(1 << 20, file);
-        write(&mut stream)?;
-        stream.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&temporary, path)
-    });
-    written.map_err(|error| {
-        // Removes the partial file. Ignores errors of the removal.
-        let _ = fs::remove_file(&temporary);
-        unwritten(path, error)
-    })
+    skript_host::replace(path, Sync::Disk, write).map_err(|error| unwritten(path, error))
 }
 
 /// Writes arrays to a `.safetensors` file.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The steps of a training: calls of compiled code that update the variables, and the outputs on other samples.
 
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -132,8 +133,9 @@ impl Training<'_> {
         let names = self.model.ir().variables.iter().map(|variable| variable.name.as_str());
         let mut weights = names.zip(self.weights(state));
         if let Some((name, _)) = weights.find(|(_, weights)| !is_finite(weights)) {
-            let epoch = progress.rows.len().max(1);
-            return Err(diverged(format!("`{name}` has infinite elements or NaN after epoch {epoch}")));
+            // A checkpoint within an epoch has a position.
+            let epoch = progress.rows.len() + usize::from(progress.position > 0);
+            return Err(diverged(format!("`{name}` has infinite elements or NaN in epoch {epoch}")));
         }
         Ok(checkpoint::save(&self.arguments.output, self.step, state, progress, &self.fingerprint)?)
     }

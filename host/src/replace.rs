@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Replaces files: the new content is written to a file beside the old one, which then gets its name. A process that maps the
+//! old content keeps it, and after an error or the end of the process the old file remains.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Result, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The capacity of the buffer in bytes.
+const BUFFER: usize = 1 << 20;
+
+/// Whether the content is on the disk before the name refers to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// After a crash of the system, the file has the old or the new content.
+    Disk,
+    /// After a crash of the system, the file may be empty or incomplete.
+    Later,
+}
+
+/// Writes a new file, or one that replaces the file at `path`. Links are followed, and permissions are kept. A device or a pipe is
+/// written directly.
+///
+/// # Errors
+/// The error of `write` or of the system. The old file remains, and the new one is removed.
+pub fn replace(path: &Path, sync: Sync, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    let old = std::fs::metadata(path).ok();
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        let file = OpenOptions::new().write(true).open(path)?;
+        return filled(file, write).map(drop);
+    }
+    let path = if old.is_some() { path.canonicalize()? } else { path.to_path_buf() };
+    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+    let new = tempfile::Builder::new().prefix(".").suffix(".new").make_in(folder(&path), create)?;
+    let (file, name) = new.into_parts();
+    let file = filled(file, write)?;
+    if let Some(old) = old {
+        file.set_permissions(old.permissions())?;
+    }
+    if sync == Sync::Disk {
+        file.sync_data()?;
+    }
+    name.persist(&path).map_err(|error| error.error)
+}
+
+/// Replaces a file by bytes, as [`replace`] does.
+///
+/// # Errors
+/// Like [`replace`].
+pub fn replace_bytes(path: &Path, sync: Sync, parts: &[&[u8]]) -> Result<()> {
+    replace(path, sync, |stream| parts.iter().try_for_each(|part| stream.write_all(part)))
+}
+
+fn filled(file: File, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<File> {
+    let mut stream = BufWriter::with_capacity(BUFFER, file);
+    write(&mut stream)?;
+    stream.into_inner().map_err(std::io::IntoInnerError::into_error)
+}
+
+fn folder(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::{Error, Read as _};
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_reader_of_the_old_file_keeps_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        let mut reader = File::open(&path).unwrap();
+        replace_bytes(&path, Sync::Disk, &[b"n", b"ew"]).unwrap();
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), fs::read_to_string(&path).unwrap().as_str()), ("old", "new"));
+        assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn an_error_keeps_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        let failed = replace(&path, Sync::Later, |stream| {
+            stream.write_all(b"half")?;
+            Err(Error::other("full"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "full");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn links_and_permissions_remain() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&path, &link).unwrap();
+        replace_bytes(&link, Sync::Later, &[b"new"]).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_new_file_has_the_permissions_of_new_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("a"), folder.path().join("b"));
+        replace_bytes(&path, Sync::Later, &[]).unwrap();
+        fs::write(&other, "").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode(), fs::metadata(&other).unwrap().mode());
+    }
+
+    #[test]
+    fn a_device_is_written_directly() {
+        replace_bytes(Path::new("/dev/null"), Sync::Disk, &[b"text"]).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_folder_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        replace_bytes(folder.path(), Sync::Later, &[b"text"]).unwrap_err();
+    }
+}
