@@ -3,7 +3,6 @@
 operations must have source locations. Constants may lack a location, because MLIR's folders share constants among users."""
 import argparse
 import concurrent.futures
-import functools
 import pathlib
 import re
 import subprocess
@@ -19,12 +18,22 @@ PRINT_FLAGS = ["--mlir-print-debuginfo", "--mlir-print-local-scope"]
 WITHOUT_LOCATION = re.compile(r"^(?!.*\b(?:arith|llvm\.mlir)\.constant\b).*loc\(unknown\)", re.MULTILINE)
 
 
-@functools.cache
-def run_passes(opt, text, passes):
-    """The module after the passes; `None` if a pass or the parser fails."""
-    command = [opt, "-", *PRINT_FLAGS, *passes]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
-    return done.stdout if done.returncode == 0 else None
+SEPARATOR = "// -----"
+SPLIT = re.compile(r"^%s.*$" % SEPARATOR, re.MULTILINE)
+
+
+class Crash(Exception):
+    """A process ended without the results of all its modules."""
+
+
+def run_passes(opt, texts, passes):
+    """The modules after the passes, in one process; a text is empty if a pass or the parser fails."""
+    command = [opt, "-", "--split-input-file", *PRINT_FLAGS, *passes]
+    done = subprocess.run(command, input=("\n%s\n" % SEPARATOR).join(texts), capture_output=True, text=True, timeout=300)
+    results = [result.strip() for result in SPLIT.split(done.stdout)]
+    if len(results) != len(texts):
+        raise Crash("%s: %d of %d modules: %s" % (" ".join(passes), len(results), len(texts), done.stderr[-2000:]))
+    return results
 
 
 def invocations(flag, texts):
@@ -36,25 +45,29 @@ def invocations(flag, texts):
     return sorted(call.replace('"', "") for call in flags)
 
 
-def check(opt, call, name, part):
-    """Whether the pass changes a part, and the error."""
-    before, once = run_passes(opt, part, ()), run_passes(opt, part, (call,))
-    if before is None or once is None or once == before:
-        return False, []
-    twice = run_passes(opt, part, (call, call))
-    problems = []
-    if twice is None:
-        problems.append("%s: %s fails the second time, on\n%s" % (name, call, once))
+def compare(call, name, part, before, once, twice):
+    """The errors of a module that a pass changes."""
+    if not twice:
+        yield "%s: %s fails the second time, on\n%s" % (name, call, once)
     elif twice != once:
-        problems.append("%s: %s produces\n%s\nand, when it runs again,\n%s" % (name, call, once, twice))
+        yield "%s: %s produces\n%s\nand, when it runs again,\n%s" % (name, call, once, twice)
     if "loc(unknown)" not in part and WITHOUT_LOCATION.search(once) and not WITHOUT_LOCATION.search(before):
-        problems.append("%s: %s creates an operation without a location: %s" % (name, call, WITHOUT_LOCATION.search(once).group()))
-    return True, problems
+        yield "%s: %s creates an operation without a location: %s" % (name, call, WITHOUT_LOCATION.search(once).group())
+
+
+def check(opt, call, names, texts):
+    """The number of modules that a pass changes, and the errors."""
+    try:
+        results = [run_passes(opt, texts, passes) for passes in ((), (call,), (call, call))]
+    except Crash as crash:
+        return 0, [str(crash)]
+    changed = [module for module in zip(names, texts, *results) if module[2] and module[3] and module[2] != module[3]]
+    return len(changed), [problem for module in changed for problem in compare(call, *module)]
 
 
 def parts(path):
-    text = path.read_text()
-    return [("%s, part %d" % (path.relative_to(ROOT), n), part) for n, part in enumerate(re.split(r"^// -----.*$", text, flags=re.MULTILINE))]
+    texts = SPLIT.split(path.read_text())
+    return [("%s, part %d" % (path.relative_to(ROOT), n), part) for n, part in enumerate(texts)]
 
 
 def main():
@@ -68,11 +81,13 @@ def main():
         if arguments.passes and folder.name not in arguments.passes:
             continue
         tests = sorted(folder.glob("*.mlir"))
-        jobs = [(call, *part) for call in invocations(folder.name, [path.read_text() for path in tests]) for path in tests for part in parts(path)]
-        jobs += [("--" + folder.name, *part) for part in others]
+        own = [part for path in tests for part in parts(path)]
+        plain = "--" + folder.name
+        calls = invocations(folder.name, [path.read_text() for path in tests])
+        jobs = [(call, *zip(*(own + others if call == plain else own))) for call in calls]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             results = list(pool.map(lambda job: check(arguments.skript_opt, *job), jobs))
-        changed = sum(changes for changes, _ in results)
+        changed = sum(count for count, _ in results)
         pass_problems = [problem for _, reported in results for problem in reported]
         print("%s: %d modules changed, %d problems" % (folder.name, changed, len(pass_problems)), flush=True)
         if folder.name in EXEMPT:

@@ -54,6 +54,8 @@ pub struct Gradient {
     pub seed: Option<String>,
     /// Modules of the model that the document imports, by their paths in its folder.
     pub modules: Vec<(PathBuf, String)>,
+    /// The composed document, if it was composed to check the request.
+    composed: Option<Model>,
 }
 
 impl Model {
@@ -93,28 +95,17 @@ impl Model {
         let of = of.map(|name| graph_name(self.output_ports(), name));
         let request = skript_gradient::Request { of, wrt, training: training.cloned() };
         let written = skript_gradient::gradient(self.ir(), self.sources(), &request)?;
-        let gradient = Gradient {
+        let mut gradient = Gradient {
             text: formatted(&written.text),
             variables: written.variables,
             seed: written.seed,
             modules: self.modules(&written.imports),
+            composed: None,
         };
         // The words of the request are part of the document.
-        if let Some(training) = training
-            && let Err(error) = gradient.composed(self, Vec::new())
-        {
-            let first = match &error {
-                Error::Document(problems) => problems.first().cloned(),
-                _ => None,
-            };
-            // The document is in memory, so its locations do not help.
-            let reason = first.map_or_else(|| error.to_string(), |problem| problem.into_diagnostic().message);
-            let with = training
-                .schedule
-                .as_ref()
-                .map_or_else(String::new, |schedule| format!(" with the schedule `{schedule}`"));
-            let text = format!("`{}`{with} cannot train this model: {reason}", training.optimizer);
-            return Err(vec![Diagnostic::without_location(&GRADIENT, text)]);
+        if let Some(training) = training {
+            let composed = gradient.composed(self);
+            gradient.composed = Some(composed.map_err(|error| vec![unfit(training, &error)])?);
         }
         Ok(gradient)
     }
@@ -131,6 +122,19 @@ impl Model {
         let is_imported = modules.clone().any(|(key, _)| names.contains(key));
         modules.filter(|_| is_imported).map(|(key, module)| (path(key), text(module.file))).collect()
     }
+}
+
+/// The error for a training step that cannot be composed. Its document is in memory, so its locations do not help.
+fn unfit(training: &Training, error: &Error) -> Diagnostic {
+    let first = match error {
+        Error::Document(problems) => problems.first().cloned(),
+        _ => None,
+    };
+    let reason = first.map_or_else(|| error.to_string(), |problem| problem.into_diagnostic().message);
+    let schedule = training.schedule.as_ref();
+    let with = schedule.map_or_else(String::new, |schedule| format!(" with the schedule `{schedule}`"));
+    let text = format!("`{}`{with} cannot train this model: {reason}", training.optimizer);
+    Diagnostic::without_location(&GRADIENT, text)
 }
 
 /// The name in the graph of an input or output that may have its name in the imported model.
@@ -163,14 +167,18 @@ impl Gradient {
     /// # Errors
     /// The errors of [`Gradient::arrays`], and of [`Document::compose`].
     pub fn model(&self, model: &Model, weights: &Weights) -> Result<(Model, Weights), Error> {
-        self.composed(model, self.initial(model, weights)?)
+        let own = self.composed(model)?;
+        let arrays = self.with_state(&own, self.arrays(model, weights)?)?;
+        Ok((own, Weights::arrays(arrays)))
     }
 
-    fn composed(&self, model: &Model, arrays: Vec<(String, Tensor)>) -> Result<(Model, Weights), Error> {
-        let document = self.held(model, arrays);
+    fn composed(&self, model: &Model) -> Result<Model, Error> {
+        if let Some(own) = &self.composed {
+            return Ok(own.clone());
+        }
         let numbers = model.ir().numbers;
         let options = ComposeOptions::default().real(numbers.real.name())?.int(numbers.int.name())?;
-        Ok((document.compose(&options)?, document.weights()?))
+        self.held(model, Vec::new()).compose(&options)
     }
 
     /// The arrays of [`Gradient::arrays`], and zeros for the variables that only the gradient has: the state of an optimizer.
@@ -178,8 +186,15 @@ impl Gradient {
     /// # Errors
     /// The errors of [`Gradient::arrays`], and of [`Document::compose`].
     pub fn initial(&self, model: &Model, weights: &Weights) -> Result<Vec<(String, Tensor)>, Error> {
-        let mut arrays = self.arrays(model, weights)?;
-        let (own, _) = self.composed(model, Vec::new())?;
+        self.with_state(&self.composed(model)?, self.arrays(model, weights)?)
+    }
+
+    /// Adds zeros for the variables of the composed gradient that the model does not have.
+    fn with_state(
+        &self,
+        own: &Model,
+        mut arrays: Vec<(String, Tensor)>,
+    ) -> Result<Vec<(String, Tensor)>, Error> {
         for request in own.requests() {
             if self.variables.iter().all(|(_, name)| name != request.name) {
                 let zeros = Tensor::zeros(request.element, &request.shape);
