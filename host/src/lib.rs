@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The boundary to the host system: reading files ([`file`]), replacing them ([`replace()`]), their formats ([`format`]), and text for
+//! The boundary to the host system: reading files ([`file`]), writing them ([`replace()`]), their formats ([`format`]), and text for
 //! terminals ([`printable`]).
 //!
 //! Paths and files are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain
@@ -14,4 +14,4 @@ mod replace;
 
 pub use file::{FileError, RegularFile};
 pub use printable::{one_line, printable};
-pub use replace::{Sync, replace, replace_bytes};
+pub use replace::{Sync, overwrite, replace, replace_bytes};

@@ -2,7 +2,7 @@
 //! Replaces files: the new content is written to a file beside the old one, which then gets its name. A process that maps the
 //! old content keeps it, and after an error or the end of the process the old file remains.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufWriter, Result, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -18,37 +18,66 @@ pub enum Sync {
     Later,
 }
 
-/// Writes a new file, or one that replaces the file at `path`. Links are followed, and permissions are kept. A device or a pipe is
-/// written directly.
+/// Writes a new file with the name `path`, which then no longer refers to what it named before: a file, a link or a pipe.
 ///
 /// # Errors
 /// The error of `write` or of the system. The old file remains, and the new one is removed.
-pub fn replace(path: &Path, sync: Sync, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    let old = std::fs::metadata(path).ok();
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        let file = OpenOptions::new().write(true).open(path)?;
-        return filled(file, write).map(drop);
-    }
-    let path = if old.is_some() { path.canonicalize()? } else { path.to_path_buf() };
-    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-    let new = tempfile::Builder::new().prefix(".").suffix(".new").make_in(folder(&path), create)?;
-    let (file, name) = new.into_parts();
-    let file = filled(file, write)?;
-    if let Some(old) = old {
-        file.set_permissions(old.permissions())?;
-    }
-    if sync == Sync::Disk {
-        file.sync_data()?;
-    }
-    name.persist(&path).map_err(|error| error.error)
+pub fn replace(
+    path: &Path,
+    sync: Sync,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
+) -> Result<()> {
+    replace_with(path, None, sync, write)
 }
 
-/// Replaces a file by bytes, as [`replace`] does.
+/// Replaces what `path` names by bytes, as [`replace`] does.
 ///
 /// # Errors
 /// Like [`replace`].
 pub fn replace_bytes(path: &Path, sync: Sync, parts: &[&[u8]]) -> Result<()> {
-    replace(path, sync, |stream| parts.iter().try_for_each(|part| stream.write_all(part)))
+    replace(path, sync, |stream| write_all(stream, parts))
+}
+
+/// Writes a file that a user names: a new one, or one that replaces the file at `path`. Links are followed, and permissions are kept.
+/// A device or a pipe is written directly.
+///
+/// # Errors
+/// The error of the system. The old file remains, and the new one is removed.
+pub fn overwrite(path: &Path, parts: &[&[u8]]) -> Result<()> {
+    let Ok(old) = std::fs::metadata(path) else {
+        return replace_bytes(path, Sync::Later, parts);
+    };
+    if old.is_file() {
+        let permissions = Some(old.permissions());
+        return replace_with(&path.canonicalize()?, permissions, Sync::Later, |stream| {
+            write_all(stream, parts)
+        });
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    filled(file, |stream| write_all(stream, parts)).map(drop)
+}
+
+fn replace_with(
+    path: &Path,
+    permissions: Option<Permissions>,
+    sync: Sync,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
+) -> Result<()> {
+    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+    let new = tempfile::Builder::new().prefix(".").suffix(".new").make_in(folder(path), create)?;
+    let (file, name) = new.into_parts();
+    let file = filled(file, write)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    if sync == Sync::Disk {
+        file.sync_data()?;
+    }
+    name.persist(path).map_err(|error| error.error)
+}
+
+fn write_all(stream: &mut BufWriter<File>, parts: &[&[u8]]) -> Result<()> {
+    parts.iter().try_for_each(|part| stream.write_all(part))
 }
 
 fn filled(file: File, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<File> {
@@ -104,13 +133,24 @@ mod tests {
     }
 
     #[test]
+    fn a_link_that_is_replaced_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        symlink(&path, &link).unwrap();
+        replace_bytes(&link, Sync::Later, &[b"new"]).unwrap();
+        assert!(!link.is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[test]
     fn links_and_permissions_remain() {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("a"), folder.path().join("link"));
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&path, &link).unwrap();
-        replace_bytes(&link, Sync::Later, &[b"new"]).unwrap();
+        overwrite(&link, &[b"new"]).unwrap();
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
@@ -120,20 +160,22 @@ mod tests {
     fn a_new_file_has_the_permissions_of_new_files() {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("a"), folder.path().join("b"));
-        replace_bytes(&path, Sync::Later, &[]).unwrap();
+        overwrite(&path, &[]).unwrap();
         fs::write(&other, "").unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode(), fs::metadata(&other).unwrap().mode());
     }
 
     #[test]
     fn a_device_is_written_directly() {
-        replace_bytes(Path::new("/dev/null"), Sync::Disk, &[b"text"]).unwrap_or_else(|error| panic!("{error}"));
+        replace_bytes(Path::new("/dev/null"), Sync::Disk, &[b"text"])
+            .unwrap_or_else(|error| panic!("{error}"));
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
     #[test]
     fn a_folder_is_refused() {
         let folder = tempfile::tempdir().unwrap();
+        overwrite(folder.path(), &[b"text"]).unwrap_err();
         replace_bytes(folder.path(), Sync::Later, &[b"text"]).unwrap_err();
     }
 }

@@ -33,6 +33,7 @@ mod slice;
 mod spatial;
 mod unique;
 mod versions;
+mod window;
 
 use crate::call::Call;
 use crate::evaluate;

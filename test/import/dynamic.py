@@ -174,5 +174,45 @@ for rows, columns in ((2, 3), (0, 3), (2, 0), (0, 0)):
     case(f"Tile of {rows}×{columns}, dynamic", [node("Tile", "x r", "y")], {"x": reals(rows, columns, 4)}, dict(r=np.array([2, 3, 1])), {"x": ["a", "b", 4]})
     case(f"Tile by {rows} and {columns}", [node("Shape", "x", "r"), node("Tile", "z r", "y")], {"x": reals(rows, columns), "z": reals(2, 3)}, (), {"x": ["a", "b"]})
 
+# Windows whose padding or number depends on dynamic extents.
+image = {"x": ["n", 2, "h", "w"]}
+auto, above = dict(auto_pad="SAME_UPPER"), dict(ceil_mode=1)
+filters = dict(w=reals(4, 2, 3, 2))
+windows = [
+    ("MaxPool", dict(kernel_shape=[2, 2], strides=[2, 2], **auto)),
+    ("MaxPool", dict(kernel_shape=[3, 4], strides=[2, 3], auto_pad="SAME_LOWER")),
+    ("MaxPool", dict(kernel_shape=[3, 2], strides=[2, 2], **above)),
+    ("MaxPool", dict(kernel_shape=[4, 3], strides=[2, 2], pads=[1, 1, 1, 1], **above)),
+    ("AveragePool", dict(kernel_shape=[3, 3], strides=[2, 1], **auto)),
+    ("AveragePool", dict(kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_LOWER", count_include_pad=1)),
+    ("AveragePool", dict(kernel_shape=[3, 2], strides=[2, 2], **above)),
+    ("AveragePool", dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1, 0, 1, 1], count_include_pad=1, **above)),
+    ("LpPool", dict(kernel_shape=[2, 3], strides=[2, 2], p=2, **auto)),
+    ("Conv", dict(strides=[2, 2], **auto)),
+    ("Conv", dict(strides=[3, 1], auto_pad="SAME_LOWER")),
+    ("Conv", dict(strides=[2, 2], dilations=[2, 1], **auto)),
+]
+for at, (operator, attributes) in enumerate(windows):
+    opset = 22 if operator == "LpPool" else 19
+    for height, width in ((7, 8), (8, 5), (4, 4), (9, 3)):
+        weights = filters if operator == "Conv" else ()
+        inputs = "x w" if operator == "Conv" else "x"
+        case(f"{operator} with window {at} of {height}×{width}", [node(operator, inputs, "y", **attributes)], {"x": reals(3, 2, height, width)}, weights, image,
+             opset=opset, oracle="onnx" if "dilations" in attributes else "onnxruntime")
+for attributes in (dict(kernel_shape=[2, 2], strides=[3, 3], **auto), dict(kernel_shape=[2, 2], strides=[2, 2], pads=[1, 1, 1, 1], **above)):
+    case(f"MaxPool with {attributes}", [node("MaxPool", "x", "y", **attributes)], {"x": reals(1, 2, 5, 5)}, (), image, refused="requires static extents")
+
+# Whole factors.
+for mode in ("nearest", "linear"):
+    for attributes in (dict(), dict(coordinate_transformation_mode="pytorch_half_pixel"), dict(coordinate_transformation_mode="asymmetric", nearest_mode="floor")):
+        for scales in ((1, 1, 2, 2), (1, 1, 3, 1), (1, 1, 4, 3)):
+            case(f"Resize {mode} by {scales} {attributes}", [node("Resize", "x r s", "y", mode=mode, **attributes)], {"x": reals(2, 2, 3, 4)},
+                 dict(r=np.zeros(0, np.float32), s=np.array(scales, np.float32)), image)
+    case(f"Upsample {mode}", [node("Upsample", "x s", "y", mode=mode)], {"x": reals(1, 2, 3, 4)}, dict(s=np.array([1, 1, 2, 3], np.float32)), image, opset=9)
+for scales, attributes in (((1, 1, 1.5, 2), dict()), ((1, 1, 2, 2), dict(coordinate_transformation_mode="align_corners", mode="linear")), ((1, 1, 2, 2), dict(mode="cubic")),
+                           ((1, 1, 2, 2), dict(coordinate_transformation_mode="asymmetric"))):
+    case(f"Resize by {scales} {attributes}", [node("Resize", "x r s", "y", **attributes)], {"x": reals(2, 2, 3, 4)},
+         dict(r=np.zeros(0, np.float32), s=np.array(scales, np.float32)), image, refused="must be static")
+
 if __name__ == "__main__":
     sys.exit(run())

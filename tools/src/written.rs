@@ -6,11 +6,11 @@ use std::path::Path;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
-use skript_host::{Sync, replace_bytes};
+use skript_host::overwrite;
 
 /// Writes a file that the command line names.
 pub fn write(path: &Path, parts: &[&[u8]]) -> Result<(), Box<Diagnostic>> {
-    replace_bytes(path, Sync::Later, parts).map_err(|error| unwritten(path, error))
+    overwrite(path, parts).map_err(|error| unwritten(path, error))
 }
 
 /// The error for a file that cannot be written to a folder named on the command line.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Convolutions, and the windows that convolutions and pooling share.
+//! Convolutions.
 
 use skript_tensor::ElementType;
 
 use super::activation::{OF_CONVOLUTIONS, activated, function};
 use super::movement::of_channels;
+use super::window::{MAX_NUMBER, numbers, pick, window};
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, equal, fixed};
 use crate::extent::Extent;
@@ -19,167 +20,6 @@ pub const OPERATORS: &[Operator] = &[
     microsoft("FusedConv", "`nn.conv`, `math.add`, then the activation", |c| fused_conv(c, false)),
     microsoft("NhwcFusedConv", "as FusedConv", |c| fused_conv(c, true)),
 ];
-
-/// A window over the spatial dimensions.
-pub(super) struct Window {
-    pub size: Vec<i64>,
-    pub stride: Vec<i64>,
-    pub dilation: Vec<i64>,
-    /// The padding before all dimensions, then after them.
-    pub padding: Vec<i64>,
-    /// The number of elements beyond the padding that `ceil_mode` adds, for each dimension.
-    pub overhang: Vec<i64>,
-    /// The spatial extents of the result.
-    pub extents: Vec<Extent>,
-    /// Whether a window may lie entirely in the padding.
-    pub may_be_empty: bool,
-}
-
-const MAX_NUMBER: i64 = 1 << 40;
-
-/// Reads a list attribute of `count` numbers that are at least `min`.
-pub(super) fn numbers(c: &Call, name: &str, count: usize, default: i64, min: i64) -> Ruled<Vec<i64>> {
-    let numbers = c.ints(name).unwrap_or_else(|| vec![default; count]);
-    if numbers.len() == count && numbers.iter().all(|n| (min..MAX_NUMBER).contains(n)) {
-        Ok(numbers)
-    } else {
-        Err(Reason(format!("the attribute `{name}` does not have {count} valid numbers")))
-    }
-}
-
-/// Element `at` of a list that has one number for each dimension, such as a result of [`numbers`].
-pub(super) fn pick(list: &[i64], at: usize) -> i64 {
-    list.get(at).copied().unwrap_or_else(|| unreachable!("internal compiler error: a list is too short"))
-}
-
-/// The window of a convolution or pooling.
-pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil: bool) -> Ruled<Window> {
-    let (d, pools) = (spatial.len(), size.is_none());
-    let size = match size {
-        Some(size) => size,
-        None => numbers(c, "kernel_shape", d, 0, 1)?,
-    };
-    if size.len() != d || size.iter().any(|s| !(1..MAX_NUMBER).contains(s)) {
-        return Err("the size of the window does not match the rank of the input".into());
-    }
-    let stride = numbers(c, "strides", d, 1, 1)?;
-    let dilation = numbers(c, "dilations", d, 1, 1)?;
-    let auto = c.string("auto_pad", "NOTSET");
-    let mut padding = vec![0; 2 * d];
-    let (mut overhang, mut extents, mut may_be_empty) = (Vec::new(), Vec::new(), false);
-    let given = numbers(c, "pads", 2 * d, 0, -MAX_NUMBER)?;
-    for (at, extent) in spatial.iter().enumerate() {
-        let (k, s, w) = (pick(&size, at), pick(&stride, at), pick(&dilation, at));
-        let reach = (k - 1)
-            .checked_mul(w)
-            .and_then(|r| r.checked_add(1))
-            .filter(|r| *r < MAX_NUMBER)
-            .ok_or_else(overflow)?;
-        let (before, after) = match auto.as_str() {
-            "NOTSET" | "" => (pick(&given, at), pick(&given, at + d)),
-            "VALID" => (0, 0),
-            "SAME_UPPER" | "SAME_LOWER" => {
-                let total = match extent.value() {
-                    Some(e) => {
-                        let steps = e / s + i64::from(e % s != 0);
-                        let needed = (steps - 1)
-                            .checked_mul(s)
-                            .and_then(|n| n.checked_add(reach))
-                            .ok_or_else(overflow)?;
-                        (needed - e).max(0)
-                    }
-                    None if s == 1 => reach - 1,
-                    None => {
-                        return Err("auto_pad requires static extents unless the stride is 1".into());
-                    }
-                };
-                let half = total / 2;
-                if auto == "SAME_UPPER" { (half, total - half) } else { (total - half, half) }
-            }
-            other => return Err(Reason(format!("auto_pad {other:?} is unknown"))),
-        };
-        let mut more = 0;
-        let padded = extent.plus(&Extent::from(before + after)).ok_or_else(overflow)?;
-        let free = padded.minus(&Extent::from(reach)).ok_or_else(overflow)?;
-        let count = match free.value() {
-            // Runtimes disagree on poolings with a negative, inexact quotient.
-            Some(free) if free < 0 && !(pools && (free == -s || ceil && free > -s)) => {
-                return Err("the window is larger than the padded input".into());
-            }
-            Some(free) => {
-                let mut steps = free.div_euclid(s);
-                if ceil && free % s != 0 {
-                    // No window begins in the padding after the input, whose extent is free + reach - before - after.
-                    if (steps + 1) * s < free + reach - after {
-                        steps += 1;
-                        more = steps * s - free;
-                    }
-                }
-                Extent::from(steps + 1)
-            }
-            None if ceil && s != 1 => return Err("ceil_mode requires static extents".into()),
-            None => {
-                free.over(&Extent::from(s)).and_then(|q| q.plus(&Extent::from(1))).ok_or_else(overflow)?
-            }
-        };
-        if let Some(p) = padding.get_mut(at) {
-            *p = before;
-        }
-        if let Some(p) = padding.get_mut(at + d) {
-            *p = after;
-        }
-        // Without dilation, each window overlaps the input if the padding is smaller than the window.
-        let padded = before > 0 || after > 0;
-        may_be_empty |= before >= k || after >= k;
-        may_be_empty |= w > 1 && padded && !all_reach(extent, &count, (k, s, w, before));
-        overhang.push(more);
-        extents.push(count);
-    }
-    Ok(Window { size, stride, dilation, padding, overhang, extents, may_be_empty })
-}
-
-/// Maximum number of windows that are tested one by one.
-const MAX_TESTED: i64 = 1 << 16;
-
-/// Whether each window of a dimension overlaps the input.
-fn all_reach(extent: &Extent, count: &Extent, (k, s, w, before): (i64, i64, i64, i64)) -> bool {
-    let (Some(extent), Some(count)) = (extent.value(), count.value()) else {
-        return false;
-    };
-    if count.saturating_mul(k) > MAX_TESTED {
-        return false;
-    }
-    (0..count).all(|at| {
-        let first = at.saturating_mul(s).saturating_sub(before);
-        (0..k).any(|j| (0..extent).contains(&first.saturating_add(j.saturating_mul(w))))
-    })
-}
-
-impl Window {
-    /// Whether the window is larger than the padded input, so that the result is empty.
-    pub fn is_nowhere(&self) -> bool {
-        self.extents.iter().any(|extent| extent.is(0))
-    }
-
-    /// The attributes except the size. The padding includes the elements that `ceil_mode` adds.
-    pub fn attributes(&self) -> Vec<(&'static str, String)> {
-        let mut attributes = Vec::new();
-        let ones = |list: &[i64]| list.iter().all(|n| *n == 1);
-        if !ones(&self.stride) {
-            attributes.push(("stride", list(&self.stride)));
-        }
-        if !ones(&self.dilation) {
-            attributes.push(("dilation", list(&self.dilation)));
-        }
-        let d = self.size.len();
-        let mut padding = self.padding.clone();
-        for (p, more) in padding.iter_mut().skip(d).zip(&self.overhang) {
-            *p += more;
-        }
-        attributes.push(("padding", list(&padding)));
-        attributes
-    }
-}
 
 /// The spatial extents of an input or filter.
 pub(super) fn spatial(x: &Value) -> Ruled<&[Extent]> {
@@ -226,6 +66,7 @@ pub(super) fn conv_of(
     element: ElementType,
 ) -> Ruled<Value> {
     let window = window(c, spatial(x)?, Some(filter_size(c, w)?), false)?;
+    let window = if operator.starts_with("nn.") { window } else { window.with_known_padding()? };
     if window.padding.iter().any(|p| *p < 0) {
         return Err("negative padding is not supported".into());
     }

@@ -39,7 +39,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("Reshape", "the shape is known at import"),
     (
         "Resize",
-        "resized axes have static extents; scales and sizes are known at import; ints only with `nearest`",
+        "resized axes have static extents, or extents that a whole factor multiplies; scales and sizes are known at import; ints only with `nearest`",
     ),
     ("RoiAlign", "`sampling_ratio` is not 0"),
     ("STFT", "a static signal; a window as long as a frame"),

@@ -3,8 +3,9 @@
 
 use skript_tensor::ElementType;
 
-use super::convolution::{Window, enlarged, spatial, window};
+use super::convolution::{enlarged, spatial};
 use super::movement::{empty, of_channels};
+use super::window::{Window, window};
 use super::{Operator, microsoft, operator};
 use crate::call::Call;
 use crate::extent::Extent;
@@ -56,7 +57,7 @@ fn windows(c: &Call, x: &Value) -> Ruled<Window> {
 fn max_pool(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     if c.wants(1) {
-        let window = windows(c, &x)?;
+        let window = windows(c, &x)?.with_known_padding()?;
         c.no_u64()?;
         let shape = result_shape(&x, &window);
         if window.is_nowhere() {
@@ -97,6 +98,7 @@ fn max_pooled(c: &mut Call, x: &Value) -> Ruled<Value> {
     if x.is_real() {
         return Ok(pooled(c, x, "nn.max_pool", &window, Vec::new()));
     }
+    let window = window.with_known_padding()?;
     c.no_u64()?;
     let mut more = Vec::new();
     for (name, values) in [("stride", &window.stride), ("dilation", &window.dilation)] {
@@ -125,8 +127,7 @@ fn average_pool(c: &mut Call) -> Ruled<()> {
 pub(super) fn average_pooled(c: &mut Call, x: &Value) -> Ruled<Value> {
     let mut window = windows(c, x)?;
     let include = c.flag("count_include_pad", false);
-    let padded = window.padding.iter().any(|p| *p != 0);
-    let overhang = window.overhang.iter().any(|o| *o != 0);
+    let (padded, overhang) = (window.is_padded(), window.overhangs());
     if include && padded && overhang {
         // The mean includes the padding, but not the elements that `ceil_mode` adds.
         let x = enlarged(c, x, &window.padding)?;

@@ -6,16 +6,16 @@ use super::{Operator, operator};
 use crate::call::{Call, axis, fixed};
 use crate::extent::Extent;
 use crate::literals::{axis_list, float_text, list};
-use crate::refusal::{Reason, Ruled};
+use crate::refusal::{Reason, Ruled, overflow};
 use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
     operator(
         "Resize",
-        "`image.nearest_resize`, `image.linear_resize`, `image.cubic_resize`, or `linalg.matmul`",
+        "`image.nearest_resize`, `image.linear_resize`, `image.cubic_resize`, `image.nearest_upsample`, `image.linear_upsample`, or `linalg.matmul`",
         resize,
     ),
-    operator("Upsample", "`image.nearest_resize`, `image.linear_resize`", upsample),
+    operator("Upsample", "as Resize", upsample),
     operator("GridSample", "`image.grid_sample`, `onnx.grid_nearest`", grid_sample),
 ];
 
@@ -42,6 +42,9 @@ fn resize(c: &mut Call) -> Ruled<()> {
         }
         None => {
             let scales = c.reals(if old { 1 } else { 2 }, "the scales")?;
+            if upsampled(c, &on, &scales, old)? {
+                return Ok(());
+            }
             scaled(c, &on, &scales)?
         }
     };
@@ -55,8 +58,61 @@ fn upsample(c: &mut Call) -> Ruled<()> {
         None => c.reals(1, "the scales")?,
     };
     let on: Vec<usize> = (0..x.rank()).collect();
+    if upsampled(c, &on, &scales, true)? {
+        return Ok(());
+    }
     let axes = scaled(c, &on, &scales)?;
     resized(c, axes, true)
+}
+
+/// Multiplies dynamic extents by whole factors; returns whether it did. Other resizing requires static extents.
+fn upsampled(c: &mut Call, on: &[usize], scales: &[f64], old: bool) -> Ruled<bool> {
+    let x = c.input(0)?;
+    let scaled = || on.iter().zip(scales).filter(|(_, scale)| **scale != 1.0);
+    let is_dynamic = scaled().any(|(at, _)| x.extent(*at).value().is_none());
+    let is_whole = |scale: f64| scale.fract() == 0.0 && (1.0..1e6).contains(&scale);
+    if on.len() != scales.len() || !is_dynamic || !x.is_real() || !scaled().all(|(_, scale)| is_whole(*scale))
+    {
+        return Ok(false);
+    }
+    let Some((operator, symmetric)) = upsampling(c, old) else { return Ok(false) };
+    let axes: Vec<usize> = scaled().map(|(at, _)| *at).collect();
+    #[expect(clippy::cast_possible_truncation, reason = "whole numbers below 1e6")]
+    let factors: Vec<i64> = scaled().map(|(_, scale)| *scale as i64).collect();
+    let mut shape = x.shape.clone();
+    for (at, factor) in axes.iter().zip(&factors) {
+        if let Some(extent) = shape.get_mut(*at) {
+            *extent = extent.times(&Extent::from(*factor)).ok_or_else(overflow)?;
+        }
+    }
+    let mut attributes = vec![("axes", axis_list(&axes)), ("factor", list(&factors))];
+    attributes.extend(symmetric.map(|symmetric| ("symmetric", symmetric.to_string())));
+    let y = c.call(operator, &attributes, &[(&x).into()], (x.element, shape));
+    c.set(0, y);
+    Ok(true)
+}
+
+/// The operator that multiplies extents by whole factors, and whether it is symmetric, if that is an attribute; `None` if there is none.
+fn upsampling(c: &Call, old: bool) -> Option<(&'static str, Option<bool>)> {
+    let default = if old { "asymmetric" } else { "half_pixel" };
+    let transform = c.string("coordinate_transformation_mode", default);
+    let is_symmetric = match transform.as_str() {
+        "half_pixel" | "half_pixel_symmetric" | "pytorch_half_pixel" => true,
+        "asymmetric" => false,
+        _ => return None,
+    };
+    let rounding = c.string("nearest_mode", if old { "floor" } else { "round_prefer_floor" });
+    match c.string("mode", "nearest").as_str() {
+        // Output positions are less than half an element from the centers of inputs, and at most an element after their begins.
+        "nearest" if is_symmetric && rounding.starts_with("round_prefer_") => {
+            Some(("image.nearest_upsample", None))
+        }
+        "nearest" if !is_symmetric && rounding == "floor" => Some(("image.nearest_upsample", None)),
+        "linear" | "bilinear" if !c.flag("exclude_outside", false) => {
+            Some(("image.linear_upsample", Some(is_symmetric)))
+        }
+        _ => None,
+    }
 }
 
 /// The region of interest along an axis.

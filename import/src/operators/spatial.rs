@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Image regions, grids and blocks; convolutions and caches with state.
 
-use super::convolution::{numbers, pick, spatial};
+use super::convolution::spatial;
 use super::movement::reshaped;
+use super::window::{numbers, pick};
 use super::{Operator, operator};
 use crate::call::{Call, axis, fixed, product};
 use crate::extent::Extent;

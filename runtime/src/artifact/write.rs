@@ -3,7 +3,7 @@
 
 use super::embedded::ALIGNMENT;
 use super::{Artifact, Embedded, Language, Port, PortExtent};
-use skript_host::{Sync, replace_bytes};
+use skript_host::overwrite;
 use skript_tensor::ElementType;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ impl Artifact {
     /// The error of the system; an old file remains.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
         let (head, weights) = self.to_parts();
-        replace_bytes(path, Sync::Later, &[&head, weights])
+        overwrite(path, &[&head, weights])
     }
 
     /// Like [`Artifact::to_bytes`], without a copy of embedded weights: the bytes before them, and the weights.

@@ -8,7 +8,7 @@ use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_texts;
-use skript_host::{Sync, replace_bytes};
+use skript_host::overwrite;
 
 use crate::command_line::FormatArguments;
 use crate::console::{Console, Status};
@@ -82,9 +82,8 @@ impl Work {
         if self.check {
             let name = path.to_string_lossy();
             crate::stdout::print(&format!("{}\n", skript_host::printable(&name)));
-        } else if let Err(error) = replace_bytes(path, Sync::Later, &[formatted.as_bytes()]) {
+        } else if let Err(error) = overwrite(path, &[formatted.as_bytes()]) {
             self.sink.report(*unwritten(path, error));
         }
     }
 }
-
