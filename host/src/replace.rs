@@ -18,7 +18,7 @@ pub enum Sync {
     Later,
 }
 
-/// Writes a new file with the name `path`, which then no longer refers to what it named before: a file, a link or a pipe.
+/// Writes a new file with the name `path`. A file, a link or a pipe with this name is replaced.
 ///
 /// # Errors
 /// The error of `write` or of the system. The old file remains, and the new one is removed.
@@ -30,7 +30,7 @@ pub fn replace(
     replace_with(path, None, sync, write)
 }
 
-/// Replaces what `path` names by bytes, as [`replace`] does.
+/// Writes bytes to a new file with the name `path`, as [`replace`] does.
 ///
 /// # Errors
 /// Like [`replace`].

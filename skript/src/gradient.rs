@@ -167,14 +167,14 @@ impl Gradient {
     /// # Errors
     /// The errors of [`Gradient::arrays`], and of [`Document::compose`].
     pub fn model(&self, model: &Model, weights: &Weights) -> Result<(Model, Weights), Error> {
-        let own = self.composed(model)?;
-        let arrays = self.with_state(&own, self.arrays(model, weights)?)?;
-        Ok((own, Weights::arrays(arrays)))
+        let composed = self.composed(model)?;
+        let arrays = self.with_state(&composed, self.arrays(model, weights)?)?;
+        Ok((composed, Weights::arrays(arrays)))
     }
 
     fn composed(&self, model: &Model) -> Result<Model, Error> {
-        if let Some(own) = &self.composed {
-            return Ok(own.clone());
+        if let Some(composed) = &self.composed {
+            return Ok(composed.clone());
         }
         let numbers = model.ir().numbers;
         let options = ComposeOptions::default().real(numbers.real.name())?.int(numbers.int.name())?;
@@ -192,10 +192,10 @@ impl Gradient {
     /// Adds zeros for the variables of the composed gradient that the model does not have.
     fn with_state(
         &self,
-        own: &Model,
+        composed: &Model,
         mut arrays: Vec<(String, Tensor)>,
     ) -> Result<Vec<(String, Tensor)>, Error> {
-        for request in own.requests() {
+        for request in composed.requests() {
             if self.variables.iter().all(|(_, name)| name != request.name) {
                 let zeros = Tensor::zeros(request.element, &request.shape);
                 arrays.push((request.name.to_owned(), zeros.map_err(|error| Error::Arrays(vec![error]))?));

@@ -92,7 +92,7 @@ fn upsampled(c: &mut Call, on: &[usize], scales: &[f64], old: bool) -> Ruled<boo
     Ok(true)
 }
 
-/// The operator that multiplies extents by whole factors, and whether it is symmetric, if that is an attribute; `None` if there is none.
+/// The operator that multiplies extents by whole factors, and whether it is symmetric, if that is an attribute; `None` without such an operator.
 fn upsampling(c: &Call, old: bool) -> Option<(&'static str, Option<bool>)> {
     let default = if old { "asymmetric" } else { "half_pixel" };
     let transform = c.string("coordinate_transformation_mode", default);

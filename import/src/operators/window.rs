@@ -18,7 +18,7 @@ pub(super) struct Window {
     pub padding: Vec<i64>,
     /// The number of elements beyond the padding that `ceil_mode` adds, for each dimension.
     overhang: Vec<i64>,
-    /// What the operator computes from dynamic extents.
+    /// The part that the operator computes from dynamic extents.
     computed: Option<Computed>,
     /// The spatial extents of the result.
     pub extents: Vec<Extent>,
@@ -26,7 +26,7 @@ pub(super) struct Window {
     pub may_be_empty: bool,
 }
 
-/// What the operators of the library compute from extents.
+/// The part of a window that operators of the library compute from extents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Computed {
     /// The padding for as many windows as steps fit into the input, at this side if it is odd.
@@ -130,8 +130,11 @@ impl Auto {
 
 impl<'e> Axis<'e> {
     fn new(extent: &'e Extent, size: i64, stride: i64, dilation: i64) -> Ruled<Axis<'e>> {
-        let reach = (size - 1).checked_mul(dilation).and_then(|r| r.checked_add(1));
-        let reach = reach.filter(|r| *r < MAX_NUMBER).ok_or_else(overflow)?;
+        let reach = (size - 1)
+            .checked_mul(dilation)
+            .and_then(|r| r.checked_add(1))
+            .filter(|r| *r < MAX_NUMBER)
+            .ok_or_else(overflow)?;
         Ok(Axis { extent, size, stride, dilation, reach })
     }
 
