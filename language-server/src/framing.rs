@@ -116,7 +116,7 @@ impl<R: BufRead> Frames<R> {
     }
 }
 
-fn message(body: &[u8]) -> Result<Message, Refusal> {
+pub(crate) fn message(body: &[u8]) -> Result<Message, Refusal> {
     let value: Value = serde_json::from_slice(body)
         .map_err(|e| Refusal::new(ErrorCode::ParseError, format!("this is not JSON: {e}")))?;
     let id = value.get("id").cloned().unwrap_or(Value::Null);

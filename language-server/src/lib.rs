@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A language server for SkriptND.
 //!
-//! [`serve_streams`] serves an editor on two streams of bytes (`framing`, `server`). `workspace` holds the open texts and
+//! [`serve_streams`] serves an editor on two streams of bytes (`framing`, `server`), [`EmbeddedServer`] a program in its own process. `workspace` holds the open texts and
 //! finds the model of a file; `analysis` runs the frontend on them; `names` finds what a word stands for. `requests` maps
 //! each request to the module that answers it.
 //!
@@ -12,6 +12,7 @@ mod analysis;
 mod calls;
 mod completion;
 mod diagnostics;
+mod embedded;
 mod framing;
 mod highlighting;
 mod hints;
@@ -30,4 +31,5 @@ mod signature_help;
 mod testing;
 mod workspace;
 
+pub use embedded::{EmbeddedError, EmbeddedServer};
 pub use server::serve_streams;
