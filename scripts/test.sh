@@ -93,6 +93,7 @@ step "quantized networks" .venv/bin/python test/quantize/check.py --skript targe
 step "a model in C" scripts/c-example.sh
 step "the C API" scripts/c-api.sh
 step "pages in a browser" test/view/run.sh
+step "the playground in a browser" test/playground/run.sh
 step "a model on a microcontroller" .venv/bin/python examples/microcontroller/run.py --skript target/release/skript
 step "Python" .venv/bin/python test/python/package.py
 step "calls from many threads" .venv/bin/python test/reliability/soak.py $([ "$all" = --all ] && echo --minutes 60 || echo "--minutes 0.2 --models 5")

@@ -27,6 +27,9 @@ const SOURCES: &[(&str, &str)] = &[
     ("bin/llvm-config", "#"),
 ];
 
+/// The ending of bundled scripts, which have licenses of their own.
+const BUNDLED: &str = ".min.js";
+
 /// The folder of the standard library. Other models are examples and inputs of tests.
 const LIBRARY: &str = "frontend/stdlib/";
 
@@ -41,6 +44,9 @@ pub fn check(tree: &Tree) -> Vec<String> {
 fn mark(path: &str) -> Option<&'static str> {
     if path.starts_with(LIBRARY) {
         return Some("#");
+    }
+    if path.ends_with(BUNDLED) {
+        return None;
     }
     let mut sources = SOURCES.iter().filter(|(end, _)| path.ends_with(end));
     sources.next().map(|(_, mark)| *mark)
@@ -84,5 +90,7 @@ mod tests {
     fn inputs_of_tests_need_none() {
         assert_eq!(complaints("test/passes/a.mlir", "// RUN: true\n"), 0);
         assert_eq!(complaints("test/tools/a.sknd", "graph g {}\n"), 0);
+        assert_eq!(complaints("tools/playground/a.min.js", "/*! MIT */\n"), 0);
+        assert_eq!(complaints("tools/playground/amin.js", "/*! MIT */\n"), 1);
     }
 }

@@ -6,6 +6,7 @@ mod generate;
 mod grad;
 mod import;
 mod output;
+mod playground;
 mod quantize;
 mod stop;
 mod threads;
@@ -19,6 +20,7 @@ pub use call::{CallArguments, WeightsArguments};
 pub use generate::{ChatArguments, GenerateArguments, LanguageArguments};
 pub use grad::{GradArguments, StepArguments};
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
+pub use playground::{PlaygroundArguments, ValuesArguments};
 pub use quantize::{MethodName, QuantizeArguments};
 pub use stop::StopArguments;
 pub use threads::ThreadArguments;
@@ -85,6 +87,11 @@ pub enum Verb {
     Info(InfoArguments),
     /// Write a page that shows a model as a graph, with formulas, weights and times
     View(ViewArguments),
+    /// Serve a page on this machine that edits a model, checks it, and shows its graph, stages, code and values
+    Playground(PlaygroundArguments),
+    /// Print the arrays of a call as JSON
+    #[command(hide = true)]
+    PlaygroundValues(ValuesArguments),
     /// List the operators of the standard library and of a model
     Ops(OpsArguments),
     /// Explain a diagnostic or an operator: `skript explain SK0201`, `skript explain nn.conv`
@@ -320,6 +327,8 @@ pub struct CompileArguments {
     /// Print MLIR without source locations
     #[arg(long)]
     pub no_locations: bool,
+    #[command(flatten)]
+    pub stop: StopArguments,
 }
 
 #[derive(Debug, Args)]

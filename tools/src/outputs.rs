@@ -7,24 +7,24 @@ use std::path::Path;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
-use skript_frontend::model::{Model, PortTensors};
+use skript_frontend::model::{Model, Port, PortTensors};
 use skript_tensor::{Tensor, TensorError, npy, summary};
 
 use crate::written::unwritten;
 
 /// File stems of the entry's outputs, in the order of the flattened tensors: `y`, packs `ys_0`, `ys_1`.
 pub fn names(model: &Model) -> Vec<String> {
-    let mut names = Vec::new();
-    for port in model.function(model.entry).into_iter().flat_map(|f| &f.outputs) {
-        match &port.tensors {
-            PortTensors::Single(_) | PortTensors::Stack(_) => names.push(port.name.clone()),
-            PortTensors::Pack(items) => {
-                names.extend((0..items.len()).map(|at| format!("{}_{at}", port.name)));
-            }
-            PortTensors::Null => {}
-        }
+    let outputs = model.function(model.entry).into_iter().flat_map(|entry| &entry.outputs);
+    outputs.flat_map(port_names).collect()
+}
+
+/// The names of the tensors of a port.
+pub fn port_names(port: &Port) -> Vec<String> {
+    match &port.tensors {
+        PortTensors::Single(_) | PortTensors::Stack(_) => vec![port.name.clone()],
+        PortTensors::Pack(items) => (0..items.len()).map(|at| format!("{}_{at}", port.name)).collect(),
+        PortTensors::Null => Vec::new(),
     }
-    names
 }
 
 /// The names of outputs that are packs of dynamic length; each of them is one array.

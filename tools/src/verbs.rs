@@ -17,6 +17,7 @@ mod import;
 mod info;
 mod man;
 mod ops;
+mod playground;
 mod quantize;
 mod run;
 mod train;
@@ -120,6 +121,8 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Train(a) => a.reading.message_format,
         Verb::Info(a) => a.reading.message_format,
         Verb::View(a) => a.reading.message_format,
+        Verb::Playground(a) => a.message_format,
+        Verb::PlaygroundValues(a) => a.reading.message_format,
         Verb::Ops(a) => a.message_format,
         Verb::Explain(a) => a.message_format,
         Verb::Cache(_) | Verb::Completions(_) | Verb::Man(_) => MessageFormat::Human,
@@ -140,6 +143,8 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Fmt(arguments) => fmt::run(&arguments, console),
         Verb::Info(arguments) => info::run(&arguments, console),
         Verb::View(arguments) => view::run(&arguments, console),
+        Verb::Playground(arguments) => playground::run(&arguments, console),
+        Verb::PlaygroundValues(arguments) => playground::print_values(&arguments, console),
         Verb::Ops(arguments) => ops::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
         Verb::Cache(arguments) => cache::run(&arguments, console),

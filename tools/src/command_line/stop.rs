@@ -12,7 +12,7 @@ pub struct StopArguments {
     pub timeout: Option<Duration>,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "write a number of seconds".to_owned())?;
     let duration = Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero());
     duration.ok_or_else(|| "the time must be positive".to_owned())

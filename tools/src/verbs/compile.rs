@@ -22,12 +22,14 @@ use skript_runtime::{Artifact, RunError, embed};
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
 use crate::program_weights::WeightsLocation;
-use crate::session::{Session, Stopped, Weights, say};
+use crate::session::{Session, Stopped, Weights, reporter, say};
 use crate::stablehlo_program;
 use crate::timings::Timings;
+use crate::watch::Watch;
 use crate::written::{unwritten, write};
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
+    let _watch = Watch::begin(arguments.stop.timeout, reporter(arguments.reading.message_format));
     let timings = Timings::begin(console);
     let status = compile_model(arguments, console);
     timings.end(arguments.timings, console);
