@@ -256,6 +256,36 @@ pub fn model_after(
     }
 }
 
+/// Runs all passes, one by one. Calls `report` with the module in the `skript` dialect, and after each
+/// pass that changes it, with the pass in the syntax of `skript-opt --pass-pipeline` and the text of the module.
+///
+/// # Errors
+/// Those of [`compile_model`].
+pub fn report_passes(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+    locations: bool,
+    report: &mut dyn FnMut(&str, &[u8]),
+) -> Result<(), CompileError> {
+    let context = context();
+    let module = emit(model, sources, &context)?;
+    let mut before = text(&module, locations)?;
+    report("emit", &before);
+    for stage in stages::all(lowering(options)?, &options.keep, &options.target) {
+        for step in &stage.steps {
+            let pass = step.to_string();
+            ir::run_pipeline(&module, stage.name, &pass)?;
+            let after = text(&module, locations)?;
+            if after != before {
+                report(&pass, &after);
+                before = after;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The sums of products that code of a model computes in bytes and in reals.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use crate::target::Target;
 use skript_import::Origin;
 use skript_passes::target::Integers;
 use skript_passes::{CompileError, Options, Stop, code_cache};
-use skript_passes::{compile_model, compile_model_for_profile, model_after};
+use skript_passes::{compile_model, compile_model_for_profile, model_after, report_passes};
 use skript_runtime::profile::Step;
 use skript_runtime::{Artifact, Cache};
 use skript_stablehlo::import::{self, Program, Refusal, Shapes};
@@ -143,6 +143,22 @@ impl Compiler {
     pub fn stage(&self, model: &Model, stop: Stop, has_locations: bool) -> Result<Vec<u8>, Error> {
         let bytes = model_after(model.ir(), model.sources(), &self.tuned(model).0, stop, has_locations);
         bytes.map_err(|e| model.not_compiled(&e))
+    }
+
+    /// Runs all MLIR passes, one by one. Calls `report` with each pass that changes the model, and the MLIR text after it; first with
+    /// `emit` and the text before the first pass.
+    ///
+    /// # Errors
+    /// The errors of [`Compiler::compile`].
+    pub fn report_passes(
+        &self,
+        model: &Model,
+        has_locations: bool,
+        report: &mut dyn FnMut(&str, &[u8]),
+    ) -> Result<(), Error> {
+        let reported =
+            report_passes(model.ir(), model.sources(), &self.tuned(model).0, has_locations, report);
+        reported.map_err(|e| model.not_compiled(&e))
     }
 
     /// Compiles `@main`, or the only public function, of a StableHLO program (MLIR text), or loads its code from the cache. `shapes`

@@ -318,6 +318,9 @@ pub struct CompileArguments {
     /// Write the model after every stage to a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
+    /// Write the MLIR text after each pass that changes it to a folder
+    #[arg(long, value_name = "DIR")]
+    pub dump_passes: Option<PathBuf>,
     /// Print the time of each stage from the text to the code, as a table on stderr
     #[arg(long)]
     pub timings: bool,

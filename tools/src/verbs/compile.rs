@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript compile`: compiles a model to a file, or prints it after an intermediate stage.
 
+mod dump;
 mod program;
 mod shared_object;
 mod stablehlo;
@@ -184,10 +185,14 @@ fn make(
     variables: Option<&[Tensor]>,
 ) -> Result<Option<PathBuf>, Stopped> {
     if let Some(folder) = &arguments.dump_stages {
-        dump(arguments, session, model, folder)?;
-        if arguments.output().is_none() && arguments.emit() == EmitName::Artifact {
-            return Ok(None);
-        }
+        dump::stages(arguments, session, model, folder)?;
+    }
+    if let Some(folder) = &arguments.dump_passes {
+        dump::passes(arguments, model, folder)?;
+    }
+    let is_dumped = arguments.dump_stages.is_some() || arguments.dump_passes.is_some();
+    if is_dumped && arguments.output().is_none() && arguments.emit() == EmitName::Artifact {
+        return Ok(None);
     }
     if arguments.emit() == EmitName::So {
         return shared_object::make(arguments, model, variables);
@@ -364,42 +369,6 @@ fn tree(module: Option<&Module>) -> Vec<u8> {
     let mut text = text.unwrap_or_else(|error| unreachable!("internal compiler error: {error}"));
     text.push(b'\n');
     text
-}
-
-/// Writes the text after each stage to a numbered file.
-fn dump(
-    arguments: &CompileArguments,
-    session: &Session,
-    model: &Model,
-    folder: &Path,
-) -> Result<(), Stopped> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let message = format!("{}: {error}", folder.display());
-        Box::new(Diagnostic::without_location(&OUTPUT, message))
-    })?;
-    let lowered = match arguments.pipeline {
-        Pipeline::Linalg => (EmitName::Linalg, "linalg.mlir"),
-        Pipeline::LinalgNamed => (EmitName::LinalgNamed, "linalg-named.mlir"),
-        Pipeline::LinalgTensors => (EmitName::LinalgTensors, "linalg-tensors.mlir"),
-        Pipeline::Affine => (EmitName::Affine, "affine.mlir"),
-        Pipeline::Scf => (EmitName::Scf, "scf.mlir"),
-    };
-    let stages = [
-        (EmitName::Ast, "ast.json"),
-        (EmitName::Model, "model.txt"),
-        (EmitName::Skript, "skript.mlir"),
-        lowered,
-        (EmitName::Buffers, "buffers.mlir"),
-        (EmitName::Scheduled, "scheduled.mlir"),
-        (EmitName::LlvmDialect, "llvm-dialect.mlir"),
-        (EmitName::Llvm, "llvm.ll"),
-        (EmitName::Asm, "asm.s"),
-    ];
-    for (number, (emit, name)) in stages.into_iter().enumerate() {
-        let bytes = after_stage(arguments, emit, session, model)?;
-        write(&folder.join(format!("{}-{name}", number + 1)), &[&bytes])?;
-    }
-    Ok(())
 }
 
 /// The graph's name with the extension of the output, in the working folder.

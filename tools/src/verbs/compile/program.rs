@@ -44,6 +44,7 @@ fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
         ("--variables", arguments.weights.variables.is_some()),
         ("--embed-weights", arguments.embed_weights),
         ("--dump-stages", arguments.dump_stages.is_some()),
+        ("--dump-passes", arguments.dump_passes.is_some()),
     ];
     let mut wrong = model_flags(&arguments.reading, &flags);
     let is_code = matches!(arguments.emit(), EmitName::Artifact | EmitName::Obj);
