@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A server on a thread of this process, for programs with a transport of their own.
+//! A server on a thread of this process, for programs with another transport.
 
 use crate::{framing, server};
 use crossbeam_channel::{Sender, TrySendError};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A language server for SkriptND.
 //!
-//! [`serve_streams`] serves an editor on two streams of bytes (`framing`, `server`), [`EmbeddedServer`] a program in its own process. `workspace` holds the open texts and
-//! finds the model of a file; `analysis` runs the frontend on them; `names` finds what a word stands for. `requests` maps
-//! each request to the module that answers it.
+//! [`serve_streams`] serves an editor on two streams of bytes (`framing`, `server`), [`EmbeddedServer`] the program that
+//! starts it. `workspace` holds the open texts and finds the model of a file; `analysis` runs the frontend on them; `names`
+//! finds what a word stands for. `requests` maps each request to the module that answers it.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]

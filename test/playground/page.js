@@ -126,7 +126,7 @@ async function main() {
     await page.locator(".cm-line", { hasText: "y = doubled(x)" }).locator(".token-function").hover();
     const shown = page.locator(".cm-tooltip-hover .markdown");
     await shown.waitFor();
-    assert.match(await shown.innerText(), /doubled[^]*Twice the input/);
+    assert.match(await shown.innerText(), /operator playground\.doubled[^]*Twice the input/);
     await page.screenshot({ path: `${folder}/hover.png` });
     await page.mouse.move(5, 5);
   });
@@ -180,7 +180,7 @@ async function main() {
   });
   await test("stages show what changed, and lines come from the text", async () => {
     await tab(page, "stages");
-    await page.locator("#option-stage").selectOption("linalg.mlir");
+    await page.locator("#option-stage").selectOption("linalg");
     const plain = run("compile", "playground.sknd", "--emit=linalg", "--no-locations");
     assert.strictEqual((await lines(page)).trim(), plain.trim());
     await page.locator("#option-changes").check();
@@ -189,6 +189,13 @@ async function main() {
     assert.ok(after.length > 0 && after.every((line) => plain.includes(line)));
     assert.ok(marked.some(([kind]) => kind === "removed"));
     await page.screenshot({ path: `${folder}/stages.png` });
+    const passes = await page.locator("#option-stage option").allInnerTexts();
+    const pass = passes.find((name) => /^\d+: inline$/.test(name));
+    await page.locator("#option-stage").selectOption(pass);
+    assert.ok((await page.locator("#panel .removed", { hasText: "skript.invoke" }).count()) > 0);
+    await page.getByLabel("Previous step").click();
+    assert.strictEqual(await page.locator("#option-stage").inputValue(), passes[passes.indexOf(pass) - 1]);
+    await page.locator("#option-stage").selectOption("linalg");
     await page.locator("#panel .added.located", { hasText: "linalg.generic" }).first().hover();
     assert.match(await page.locator(".cm-line.origin").first().innerText(), /y\[i,\] = 2\.0|doubled\(x\)/);
   });
@@ -249,12 +256,13 @@ async function main() {
     await page.locator("#work", { hasText: "working" }).waitFor();
     await replaceText(page, TEXT);
     await settled(page);
-    await page.locator("#option-stage").selectOption("model.txt");
+    await page.locator("#option-stage").selectOption("model");
     await page.locator("#option-changes").uncheck();
     assert.match(await lines(page), /Net/);
   });
   await test("each example has values without errors", async () => {
     await tab(page, "values");
+    await page.locator("#option-engine").selectOption("compiled");
     const titles = await page.locator("#example option").allInnerTexts();
     assert.ok(titles.length > 15);
     for (const label of titles.slice(1)) {
@@ -263,6 +271,16 @@ async function main() {
       assert.ok((await page.locator(".array").count()) >= 1, `${label}: ${await page.locator("#panel").innerText()}`);
       await problems(page, "no problems");
     }
+  });
+  await test("attributes of the graph and their errors", async () => {
+    await page.locator("#example").selectOption({ label: "Haar wavelets" });
+    await settled(page);
+    await page.locator("#option-attributes").fill("channels=1 rows=4 columns=6");
+    await settled(page);
+    assert.match(await page.locator("#panel").innerText(), /y\s+f32\[1, 4, 2, 3\]/);
+    await page.locator("#option-attributes").fill("depth=1");
+    await settled(page);
+    assert.match(await page.locator("#panel .messages").innerText(), /error\[SK\d+\][^]*depth/);
   });
   await test("images and curves", async () => {
     await page.locator("#example").selectOption({ label: "Bilateral filter" });
@@ -283,6 +301,7 @@ async function main() {
   await test("390 pixels wide", async () => {
     for (const name of ["values", "graph", "model", "stages", "code", "stablehlo"]) {
       await tab(small.page, name);
+      if (name === "graph") await small.page.frameLocator("#panel iframe").locator(".box").first().waitFor();
       assert.ok((await small.page.evaluate(() => document.documentElement.scrollWidth)) <= 390, name);
       await small.page.screenshot({ path: `${folder}/small-${name}.png` });
     }

@@ -104,6 +104,12 @@ async function main(skript) {
     const file = JSON.parse((await job({ kind: "model", text: `import etc.passwd;\n${GRAPH}` })).text);
     assert.strictEqual(file.status, "wrong");
   });
+  await test("a text imports no files of the working folder", async () => {
+    const text = `import main;\n${GRAPH}`;
+    const answer = await post(`/language${query}&page=${page}`, { version: 1, text, method: "diagnostics" });
+    assert.match(JSON.parse(answer.text).diagnostics[0].message, /there is no module `main`/);
+    assert.match(JSON.parse((await job({ kind: "model", text })).text).messages, /there is no module `main`/);
+  });
   await test("a newer text makes older work obsolete", async () => {
     const long = require("node:fs").readFileSync("examples/alexnet/main.sknd", "utf8");
     const older = job({ kind: "stages", text: long });
@@ -129,7 +135,7 @@ async function main(skript) {
   });
   await test("a file is the first text", async () => {
     await assert.rejects(serve(skript, "missing.sknd"), /missing\.sknd/);
-    const opened = await serve(skript, "test/view/inputs/main.sknd");
+    const opened = await serve(skript, "main.sknd");
     const { text } = await send(opened.url, "GET", `/${opened.url.search}`);
     assert.ok(text.includes('"text":"# SPDX-License-Identifier: Apache-2.0\\nimport math;'));
     await end(opened.server);
@@ -137,4 +143,4 @@ async function main(skript) {
   console.log(`requests to the playground: ${passed()} passed`);
 }
 
-main(process.argv[2]);
+main(require("node:path").resolve(process.argv[2]));

@@ -2,11 +2,14 @@
 // Starts a playground, and counts tests.
 "use strict";
 const { spawn } = require("node:child_process");
+const path = require("node:path");
+/** The working folder of the server, which contains a model. */
+const FOLDER = path.join(__dirname, "../view/inputs");
 let passed = 0;
 
 /** Starts `skript playground`; returns its process, and the address that it prints. */
 function serve(skript, ...flags) {
-  const server = spawn(skript, ["playground", ...flags], { stdio: ["ignore", "inherit", "pipe"] });
+  const server = spawn(skript, ["playground", ...flags], { cwd: FOLDER, stdio: ["ignore", "inherit", "pipe"] });
   return new Promise((resolve, reject) => {
     let text = "";
     server.stderr.on("data", (data) => {

@@ -27,7 +27,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("bin/llvm-config", "#"),
 ];
 
-/// The ending of bundled scripts, which have licenses of their own.
+/// The ending of bundled scripts, which have other licenses.
 const BUNDLED: &str = ".min.js";
 
 /// The folder of the standard library. Other models are examples and inputs of tests.

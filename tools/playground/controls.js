@@ -130,7 +130,7 @@ content.examples.forEach(({ title }, at) => { add(example, "option", title).valu
 example.onchange = () => {
   const chosen = content.examples[Number(example.value)];
   if (example.value === "" || !chosen) return;
-  Object.assign(settings, { graph: "", shapes: "" });
+  Object.assign(settings, { graph: "", attributes: "", shapes: "" });
   history.replaceState(null, "", location.pathname + location.search);
   setText(chosen.text);
 };

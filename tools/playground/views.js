@@ -5,7 +5,7 @@ const options = document.getElementById("options");
 const work = document.getElementById("work");
 
 /** The settings of all views; a link has them, too. */
-const settings = { tab: "values", graph: "", real: "f32", seed: 1, engine: "compiled", target: "cpu", shapes: "", stage: "", changes: false };
+const settings = { tab: "values", graph: "", real: "f32", seed: 1, engine: "compiled", target: "cpu", attributes: "", shapes: "", stage: "", changes: false };
 
 const NUMBERS = [["f32"], ["f64"], ["f16"], ["bf16"]];
 const TARGETS = [["cpu", "this processor"], ["aarch64", "AArch64"], ["riscv64", "RISC-V"], ["wasm32", "WebAssembly"], ["ptx", "PTX"], ["amdgcn", "AMD GPU"]];
@@ -13,12 +13,12 @@ const ENGINES = [["compiled"], ["reference", "evaluator"]];
 
 /** The fields that a request has, and the function that shows its result. */
 const views = {
-  values: { fields: ["real", "shapes", "seed", "engine"], show: showValues },
-  graph: { fields: ["shapes"], show: showGraph },
-  model: { fields: ["real", "shapes"], show: (text) => showText(text, []) },
-  stages: { fields: ["real", "shapes"], show: showStages, own: stageOptions },
-  code: { fields: ["real", "shapes", "target"], show: (text) => showText(text, []) },
-  stablehlo: { fields: ["real", "shapes"], show: (text) => showText(text, []) },
+  values: { fields: ["real", "seed", "engine"], show: showValues },
+  graph: { fields: [], show: showGraph },
+  model: { fields: ["real"], show: (text) => showText(text, []) },
+  stages: { fields: ["real"], show: showStages, own: stageOptions },
+  code: { fields: ["real", "target"], show: (text) => showText(text, []) },
+  stablehlo: { fields: ["real"], show: (text) => showText(text, []) },
 };
 
 // Requests.
@@ -34,8 +34,8 @@ function request() {
   const { tab } = settings;
   const body = { kind: tab, text: editor.state.doc.toString() };
   if (settings.graph !== "" && graphs().includes(settings.graph)) body.graph = settings.graph;
-  for (const field of views[tab].fields) {
-    if (field === "shapes") body.shapes = settings.shapes.split(/\s+/).filter((shape) => shape !== "");
+  for (const field of ["attributes", "shapes", ...views[tab].fields]) {
+    if (field === "attributes" || field === "shapes") body[field] = settings[field].split(/\s+/).filter((word) => word !== "");
     else if (field === "seed") body.seed = Math.min(Math.max(0, Math.trunc(settings.seed) || 0), Number.MAX_SAFE_INTEGER);
     else body[field] = settings[field];
   }
@@ -100,7 +100,7 @@ function showValues(result) {
   add(panel, "h2", "Inputs");
   if (inputs.length === 0) add(panel, "p", "none", "soft");
   inputs.forEach((array) => showArray(panel, array));
-  setWork(`computed in ${duration(seconds)}, on random inputs and weights of seed ${settings.seed}`);
+  setWork(`computed in ${duration(seconds)}, random inputs and weights`);
 }
 
 const duration = (seconds) => (seconds < 1e-3 ? `${(seconds * 1e6).toFixed(0)} µs` : seconds < 1 ? `${(seconds * 1e3).toFixed(1)} ms` : `${seconds.toFixed(1)} s`);
@@ -113,27 +113,41 @@ async function showGraph() {
   frame.src = `/graph?page=${page}&token=${token}&at=${version}`;
 }
 
-let stages = [];
+/** The texts of the last result: of the stages, and after each pass. */
+let steps = { stages: [], passes: [] };
 
 function showStages(result) {
-  stages = result.map(({ name, text }) => ({ name: name.replace(/^\d+-/, ""), ...located(text) }));
-  if (!stages.some((stage) => stage.name === settings.stage)) settings.stage = (stages[2] ?? stages[0]).name;
+  const named = ({ name, text }, number) => {
+    const plain = name.replace(/^\d+-|\.\w+$/g, "");
+    return { name: plain, text, number };
+  };
+  steps = { stages: result.stages.map(named), passes: result.passes.map((one, at) => ({ ...named(one, at), name: `${at}: ${named(one, at).name}` })) };
   showOptions();
   showStage();
 }
 
+/** The selected text and the one before it. A pass keeps its number when the text of the model changes. */
+function selectedStage() {
+  for (const list of [steps.stages, steps.passes]) {
+    const at = list.findIndex(({ name }) => name === settings.stage);
+    if (at >= 0) return [list[at], list[at - 1]];
+  }
+  return [steps.stages.find(({ name }) => name === "skript") ?? steps.stages[0], undefined];
+}
+
 function showStage() {
-  const at = stages.findIndex((stage) => stage.name === settings.stage);
-  const stage = stages[at];
-  if (!stage) return;
+  const [step, previous] = selectedStage();
+  if (!step) return;
   panel.replaceChildren();
-  panel.classList.toggle("changes", settings.changes && at > 0);
-  if (settings.changes && at > 0) {
-    const before = stages[at - 1];
-    const changes = difference(before.lines, stage.lines);
-    const count = (kind) => changes.filter(([one]) => one === kind).length;
-    setWork(`${count("+")} lines added and ${count("-")} removed since ${before.name}`);
-    const changed = changes.map(([kind, i, j]) => (kind === "-" ? [kind, before.lines[i], before.origins[i]] : [kind, stage.lines[j ?? i], stage.origins[j ?? i]]));
+  const changes = settings.changes && previous !== undefined;
+  panel.classList.toggle("changes", changes);
+  const stage = located(step.text);
+  if (changes) {
+    const before = located(previous.text);
+    const found = difference(before.lines, stage.lines);
+    const count = (kind) => found.filter(([one]) => one === kind).length;
+    setWork(`${count("+")} lines added and ${count("-")} removed since ${previous.name}`);
+    const changed = found.map(([kind, i, j]) => (kind === "-" ? [kind, before.lines[i], before.origins[i]] : [kind, stage.lines[j ?? i], stage.origins[j ?? i]]));
     showLines(panel, folded(changed));
   } else {
     setWork(`${stage.lines.length} lines`);
@@ -243,7 +257,7 @@ lineListeners.push((number) => {
 const graphs = () => [...editor.state.doc.toString().matchAll(/^\s*graph\s+(\w+)/gm)].map(([, name]) => name);
 
 function showOptions() {
-  const focused = document.activeElement?.id;
+  const { id: focused, selectionStart: cursor } = document.activeElement ?? {};
   options.replaceChildren();
   const names = graphs();
   if (names.length > 1) choice("graph", "Graph", names.map((name) => [name]), names.includes(settings.graph) ? settings.graph : names[0]);
@@ -257,14 +271,19 @@ function showOptions() {
     input.min = 0;
     input.value = settings.seed;
   }
-  const open = /\|\s*\d/.test(editor.state.doc.toString()) || settings.shapes !== "";
-  if (fields.includes("shapes") && open) {
-    const input = field("shapes", "Shapes", "text");
-    input.value = settings.shapes;
-    input.placeholder = "x=4,3";
-    input.title = "Shapes of inputs with dynamic dimensions";
+  const text = editor.state.doc.toString();
+  const words = (id, label, pattern, placeholder, title) => {
+    if (settings[id] === "" && !pattern.test(text)) return;
+    const input = field(id, label, "text");
+    Object.assign(input, { value: settings[id], placeholder, title });
+  };
+  words("attributes", "Attributes", /^graph\s[^{]*\{\s*@attrib\b/m, "n=8 k=[1,2]", "Values of the graph's attributes, as JSON without spaces");
+  words("shapes", "Shapes", /\[[^\]]*\|\s*\d/, "x=4,3", "Shapes of inputs with dynamic dimensions");
+  const control = focused ? document.getElementById(focused) : null;
+  if (control && options.contains(control)) {
+    control.focus();
+    if (typeof cursor === "number") control.setSelectionRange(cursor, cursor);
   }
-  if (focused) document.getElementById(focused)?.focus();
 }
 
 function labelled(text, control, id) {
@@ -291,9 +310,27 @@ function field(id, text, type) {
 }
 
 function stageOptions() {
-  if (stages.length === 0) return;
-  const select = choice("stage", "After", stages.map(({ name }) => [name, name.replace(/\.\w+$/, "")]));
+  const [step] = selectedStage();
+  if (!step) return;
+  const select = document.createElement("select");
+  for (const [list, title] of [[steps.stages, "Stages"], [steps.passes, "Passes that change the model"]]) {
+    const group = add(select, "optgroup");
+    group.label = title;
+    for (const { name } of list) add(group, "option", name).value = name;
+  }
+  select.value = step.name;
   select.onchange = () => { settings.stage = select.value; showStage(); };
+  labelled("After", select, "stage");
+  for (const [offset, sign, title] of [[-1, "‹", "Previous step"], [1, "›", "Next step"]]) {
+    const button = add(options, "button", sign);
+    button.type = "button";
+    button.title = title;
+    button.setAttribute("aria-label", title);
+    button.onclick = () => {
+      const next = select.options[select.selectedIndex + offset];
+      if (next) { select.value = next.value; select.onchange(); }
+    };
+  }
   const box = document.createElement("input");
   box.type = "checkbox";
   box.checked = settings.changes;

@@ -22,12 +22,12 @@ use skript_frontend::diagnostics::codes::{RUN_FAILED, UNREADABLE};
 use crate::command_line::PlaygroundArguments;
 use crate::console::{Console, Status};
 use crate::session::say;
-use access::Access;
+use access::{Access, MAX_TEXT_BYTES};
 use server::Site;
 pub use values::print_values;
 
-/// Maximum size of a text in bytes.
-const MAX_TEXT_BYTES: u64 = 1 << 20;
+/// The port number for which the system selects a free port.
+const FREE: u16 = 0;
 
 pub fn run(arguments: &PlaygroundArguments, console: &mut Console) -> Status {
     match serve(arguments, console) {
@@ -50,7 +50,7 @@ fn serve(arguments: &PlaygroundArguments, console: &mut Console) -> Result<(), B
         String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
     });
     let text = text.transpose()?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, arguments.port.unwrap_or(0)));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, arguments.port.unwrap_or(FREE)));
     let listener = listener.map_err(|error| match arguments.port {
         Some(port) => failed(format!("cannot listen on 127.0.0.1:{port}: {error}")),
         None => failed(error.to_string()),
@@ -59,6 +59,7 @@ fn serve(arguments: &PlaygroundArguments, console: &mut Console) -> Result<(), B
     let access = Access::new(address).map_err(|error| failed(error.to_string()))?;
     let executable = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     console.write(&format!("playground: {}\nCtrl-C ends it\n", access.url()));
-    let site = Site::new(access, executable, arguments.timeout, text.as_deref());
+    let page = page::html(text.as_deref()).map_err(|error| failed(error.to_string()))?;
+    let site = Site::new(access, executable, arguments.timeout, page);
     server::serve(listener, site).map_err(|error| failed(error.to_string()))
 }

@@ -11,6 +11,9 @@ use hyper::header::{CONTENT_TYPE, HOST, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
+/// Maximum size of a text in bytes.
+pub const MAX_TEXT_BYTES: u64 = 1 << 20;
+
 /// The address of the server and its token.
 pub struct Access {
     address: SocketAddr,

@@ -15,11 +15,10 @@ use skript_language_server::{EmbeddedError, EmbeddedServer};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::MAX_TEXT_BYTES;
-use super::access::Refusal;
+use super::access::{MAX_TEXT_BYTES, Refusal};
 
-/// The only text of a page. It has no file, so that the page cannot read files.
-const URI: &str = "untitled:playground.sknd";
+/// The only text of a page. It is in no folder of files, so that it imports no modules of the working folder.
+const URI: &str = "untitled:playground/playground.sknd";
 /// The time after which an answer is given up.
 const MAX_TIME: Duration = Duration::from_secs(20);
 /// The method by which a page gets the diagnostics of its text.
@@ -45,7 +44,7 @@ struct Question {
     params: Value,
 }
 
-/// What the page waits for.
+/// The outstanding answers of a server, and the text that it has.
 #[derive(Default)]
 struct Waiting {
     /// The number of the last request.
@@ -63,7 +62,7 @@ impl Waiting {
     /// Processes a message of the server.
     fn receive(&mut self, mut message: Value) {
         if message.get("method").and_then(Value::as_str) == Some("textDocument/publishDiagnostics") {
-            let params = message.get_mut("params").map(Value::take).unwrap_or_default();
+            let params = message.get_mut("params").map_or(Value::Null, Value::take);
             let is_text = params.get("uri").and_then(Value::as_str) == Some(URI);
             let version = params.get("version").and_then(Value::as_i64).filter(|_| is_text);
             let Some(version) = version.and_then(|version| i32::try_from(version).ok()) else { return };
@@ -126,7 +125,7 @@ impl Conversation {
         let receiver = self.request(&mut lock(&self.waiting), "initialize", params)?;
         let mut answer = wait(receiver).await?;
         self.send(&json!({"method": "initialized", "params": {}}))?;
-        Ok(answer.pointer_mut("/result/capabilities").map(Value::take).unwrap_or_default())
+        Ok(answer.pointer_mut("/result/capabilities").map_or(Value::Null, Value::take))
     }
 
     /// Answers a request of the page: a response of the protocol, or the diagnostics.

@@ -13,8 +13,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::MAX_TEXT_BYTES;
-use super::access::Refusal;
+use super::access::{MAX_TEXT_BYTES, Refusal};
 use super::pages::Page;
 use super::results::{self, MAX_OUTPUT_BYTES};
 
@@ -35,6 +34,9 @@ pub struct Job {
     text: String,
     /// The graph; the default is the first one.
     graph: Option<String>,
+    /// Values of the graph's attributes, as `--set` has them.
+    #[serde(default)]
+    attributes: Vec<String>,
     /// Shapes of inputs with dynamic dimensions, as `--input-shape` has them.
     #[serde(default)]
     shapes: Vec<String>,
@@ -101,7 +103,11 @@ impl Job {
         let mut all: Vec<String> = match self.kind {
             Kind::Graph => vec!["view".into(), "--output=-".into(), "--no-weights".into()],
             Kind::Model => vec!["compile".into(), timeout, "--emit=model".into()],
-            Kind::Stages => vec!["compile".into(), timeout, format!("--dump-stages={}", results::FOLDER)],
+            Kind::Stages => {
+                let dumped = [("stages", results::STAGES), ("passes", results::PASSES)];
+                let dumped = dumped.map(|(what, folder)| format!("--dump-{what}={folder}"));
+                [vec!["compile".into(), timeout], dumped.to_vec()].concat()
+            }
             Kind::Code => [vec!["compile".into(), timeout], self.target.arguments()].concat(),
             Kind::Stablehlo => {
                 vec!["compile".into(), timeout, "--emit=stablehlo".into(), "--no-locations".into()]
@@ -116,6 +122,7 @@ impl Job {
         };
         all.extend(self.graph.iter().map(|graph| format!("--graph={graph}")));
         all.extend(self.real.iter().map(|real| format!("--real={real}")));
+        all.extend(self.attributes.iter().map(|attribute| format!("--set={attribute}")));
         all.extend(self.shapes.iter().map(|shape| format!("--input-shape={shape}")));
         all.extend(["--".to_owned(), FILE.to_owned()]);
         all
@@ -209,7 +216,7 @@ impl Runner {
     }
 }
 
-/// The result of a job for its view.
+/// The result of a job, for its view.
 async fn result(page: &Page, kind: Kind, output: Vec<u8>, folder: &Path) -> std::io::Result<Value> {
     if kind == Kind::Graph {
         page.set_graph(String::from_utf8_lossy(&output).into_owned());
@@ -253,11 +260,10 @@ mod tests {
         assert_eq!(parse(&long.to_string()).unwrap_err(), 413);
     }
 
-    /// Values of a request are parts of flags, and never flags or files of their own.
+    /// Each value of a request is a part of one flag.
     #[test]
     fn a_request_adds_no_arguments() {
-        let body =
-            json!({"kind": "values", "text": "", "graph": "--help", "real": "-o", "shapes": ["x --y"]});
+        let body = json!({"kind": "values", "text": "", "graph": "--help", "real": "-o", "attributes": ["-x"], "shapes": ["x --y"]});
         let job = Job::parse(body.to_string().as_bytes()).unwrap();
         let arguments = job.arguments(Duration::from_secs(1));
         assert_eq!(
@@ -269,6 +275,7 @@ mod tests {
                 "--seed=0",
                 "--graph=--help",
                 "--real=-o",
+                "--set=-x",
                 "--input-shape=x --y",
                 "--",
                 FILE

@@ -54,16 +54,18 @@ const EXAMPLES: [(&str, &str); 19] = [
 ];
 
 /// The page and its content security policy. `text` is the text that the editor shows first.
-pub fn html(text: Option<&str>) -> (String, String) {
-    // Without random numbers, the policy admits no script.
-    let nonce = random_name().unwrap_or_default();
+///
+/// # Errors
+/// The system has no random numbers.
+pub fn html(text: Option<&str>) -> Result<(String, String), getrandom::Error> {
+    let nonce = random_name()?;
     let list = |(title, text): (&str, &str)| json!({"title": title, "text": without_license(text)});
     let content = json!({"text": text, "examples": EXAMPLES.map(list).to_vec()});
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data:; \
          connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
-    (filled(&nonce, &content), policy)
+    Ok((filled(&nonce, &content), policy))
 }
 
 /// Replaces the placeholders of the frame. Inserted text is not searched for placeholders.
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_page_is_complete_and_a_text_cannot_end_its_script() {
-        let (page, policy) = html(Some("</script><script>alert(1)</script>"));
+        let (page, policy) = html(Some("</script><script>alert(1)</script>")).unwrap();
         assert!(!page.contains("{{style}}") && page.ends_with("</html>\n"));
         assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
         assert!(!page.contains("<script>alert(1)"));

@@ -23,7 +23,6 @@ use tokio::time::{sleep, timeout};
 
 use super::access::{Access, Refusal, query};
 use super::jobs::{Job, Runner};
-use super::page;
 use super::pages::{Page, Pages};
 
 /// Maximum size of the body of a request in bytes: a text and its escapes in JSON.
@@ -47,9 +46,9 @@ pub struct Site {
 type Reply = Response<Full<Bytes>>;
 
 impl Site {
-    /// A site with a text that the editor shows first. `executable` is this program.
-    pub fn new(access: Access, executable: PathBuf, limit: Duration, text: Option<&str>) -> Site {
-        let (html, policy) = page::html(text);
+    /// A site with a page and its policy. `executable` is this program.
+    pub fn new(access: Access, executable: PathBuf, limit: Duration, page: (String, String)) -> Site {
+        let (html, policy) = page;
         let policy = HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
         let runner = Runner::new(executable, limit);
         Site { access, runner, pages: Pages::default(), html: html.into(), policy }
@@ -82,7 +81,7 @@ impl Site {
             (_, "/" | "/graph" | "/pages" | "/language" | "/job") => {
                 Err(Refusal(StatusCode::METHOD_NOT_ALLOWED, "this address has another method"))
             }
-            _ => Err(Refusal(StatusCode::NOT_FOUND, "there is no such address")),
+            _ => Err(Refusal(StatusCode::NOT_FOUND, "unknown address")),
         }
     }
 
