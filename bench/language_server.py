@@ -45,7 +45,8 @@ class Editor:
     def __init__(self, server):
         self.process = subprocess.Popen([server], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.count = 0
-        self.ask("initialize", {"capabilities": {}})
+        capabilities = self.ask("initialize", {"capabilities": {}})["capabilities"]
+        self.token_types = capabilities["semanticTokensProvider"]["legend"]["tokenTypes"]
         self.tell("initialized", {})
 
     def send(self, message):

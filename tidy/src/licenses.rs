@@ -29,6 +29,8 @@ const SOURCES: &[(&str, &str)] = &[
 
 /// The ending of bundled scripts, which have other licenses.
 const BUNDLED: &str = ".min.js";
+/// The parser that tree-sitter generates from `grammar.js`.
+const GENERATED: &str = "editors/tree-sitter-sknd/src/";
 
 /// The folder of the standard library. Other models are examples and inputs of tests.
 const LIBRARY: &str = "frontend/stdlib/";
@@ -45,7 +47,7 @@ fn mark(path: &str) -> Option<&'static str> {
     if path.starts_with(LIBRARY) {
         return Some("#");
     }
-    if path.ends_with(BUNDLED) {
+    if path.ends_with(BUNDLED) || path.starts_with(GENERATED) {
         return None;
     }
     let mut sources = SOURCES.iter().filter(|(end, _)| path.ends_with(end));
@@ -87,7 +89,9 @@ mod tests {
     }
 
     #[test]
-    fn inputs_of_tests_need_none() {
+    fn inputs_of_tests_and_generated_files_need_none() {
+        assert_eq!(complaints("editors/tree-sitter-sknd/src/parser.c", "int a;\n"), 0);
+        assert_eq!(complaints("editors/tree-sitter-sknd/parser.c", "int a;\n"), 1);
         assert_eq!(complaints("test/passes/a.mlir", "// RUN: true\n"), 0);
         assert_eq!(complaints("test/tools/a.sknd", "graph g {}\n"), 0);
         assert_eq!(complaints("tools/playground/a.min.js", "/*! MIT */\n"), 0);

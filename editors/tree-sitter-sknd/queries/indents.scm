@@ -1,0 +1,20 @@
+; For Neovim.
+[
+  (body)
+  (dtype_block)
+  (attribute_block)
+  (input_block)
+  (declaration_block)
+  (using_block)
+  (assert_block)
+  (lower_block)
+  (compose_block)
+  (quantize_block)
+  (labelled_block)
+  (attributes)
+  (list)
+  (arguments)
+  (tuple)
+] @indent.begin
+["}" ")" "]"] @indent.branch @indent.end
+(string) @indent.ignore
