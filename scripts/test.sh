@@ -40,6 +40,7 @@ step "hostile inputs" .venv/bin/python test/hostile/run.py
 step "killed processes" .venv/bin/python test/reliability/kills.py --count $([ "$all" = --all ] && echo 1000 || echo 40)
 step "documentation site" test/site/run.sh
 step "grammar for editors" .venv/bin/python test/editors/grammar.py
+step "extension for VS Code" test/editors/vscode.sh
 sweep="test/library/sweep.py --skript target/release/skript"
 if [ "$all" = --all ]; then
   step "library" .venv/bin/python $sweep --verbose
