@@ -41,6 +41,7 @@ step "killed processes" .venv/bin/python test/reliability/kills.py --count $([ "
 step "documentation site" test/site/run.sh
 step "grammar for editors" .venv/bin/python test/editors/grammar.py
 step "extension for VS Code" test/editors/vscode.sh
+step "configurations of editors" .venv/bin/python test/editors/editors.py
 sweep="test/library/sweep.py --skript target/release/skript"
 if [ "$all" = --all ]; then
   step "library" .venv/bin/python $sweep --verbose
