@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON = .venv/bin/python
 
-.PHONY: setup build demo test test-all bench bench-peers bench-operators bench-formulas bench-gradients test-networks wheel docs site tidy clean
+.PHONY: setup build demo test test-all bench bench-peers bench-operators bench-formulas bench-gradients test-networks wheel release docs site tidy clean
 
 setup:
 	@scripts/setup.sh
@@ -49,6 +49,10 @@ test-networks: build
 	@$(PYTHON) test/import/shipped.py --table out/shipped.md $(SHIPPED)
 	@test/import/networks-setup.sh
 	@build/networks-venv/bin/python test/import/torch_networks.py --table out/networks.md $(NETWORKS)
+
+# All files of a release, in build/release.
+release: build
+	@scripts/release.sh
 
 # The packages for Python, in build/wheels.
 wheel: build

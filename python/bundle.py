@@ -10,6 +10,7 @@ replaced by libraries with the same symbols, which trap: they would be half of t
 import argparse
 import base64
 import hashlib
+import json
 import pathlib
 import platform
 import re
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import uuid
 import zipfile
 
 # Libraries that every Linux distribution has, as defined by manylinux.
@@ -24,8 +26,10 @@ SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|lib
 # Libraries that are replaced, because this compiler does not contain their callers.
 REPLACED = re.compile(r"(libz3|libxml2|libedit|libffi)\.so\.\d+")
 TOOLS = ["skript", "skript-driver", "skript-opt", "skript-translate"]
-# The binaries are linked with Debian 12's C library.
+# LLVM's library in Debian 12 needs this C library.
 TAG = "manylinux_2_36_%s" % platform.machine()
+# The time of all files, so that equal files result in equal wheels.
+TIME = (2026, 1, 1, 0, 0, 0)
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
 SYMBOL = re.compile(r"^\s*\d+: \S+\s+\d+ (\S+)\s+\S+\s+\S+\s+(\S+) ([^\s@]+)@?@?(\S*)")
 
@@ -81,6 +85,42 @@ def own_name(name):
     return re.sub(r"\.so\b.*", "-skript.so", name)
 
 
+def carried(binaries):
+    """The libraries of binaries that are not the system's: those to copy, and those to replace, by name."""
+    where, wanted, copied, replaced = {}, [], {}, {}
+    for binary in binaries:
+        where.update(loaded_libraries(binary))
+        wanted += needed(binary)
+    while wanted:
+        name = wanted.pop()
+        if REPLACED.fullmatch(name):
+            replaced[name] = where[name]
+        elif not SYSTEM.fullmatch(name) and name not in copied:
+            copied[name] = where[name].resolve()
+            wanted += needed(copied[name])
+    return copied, replaced
+
+
+def relocate(binaries, libraries, patchelf):
+    """Copies the libraries of binaries, which are not the system's, into a folder, with relative paths to it. Each binary has its path
+    to the folder."""
+    copied, replaced = carried(binaries)
+    copies = {name: libraries / own_name(name) for name in copied}
+    for name, copy in copies.items():
+        shutil.copy2(copied[name], copy)
+    for name, library in sorted(replaced.items()):
+        count = replacement(own_name(name), library, copies.values(), libraries)
+        print("bundle: %s is replaced, %d symbols" % (name, count))
+    for binary, path in {**binaries, **{copy: "$ORIGIN" for copy in copies.values()}}.items():
+        changes = ["--set-rpath", path]
+        for name in needed(binary):
+            if name in copies or name in replaced:
+                changes += ["--replace-needed", name, own_name(name)]
+        if binary in copies.values():
+            changes += ["--set-soname", binary.name]
+        stdout_of(patchelf, *changes, binary)
+
+
 def complete(package, binaries, patchelf):
     """Adds libraries and tools to an unpacked package."""
     (extension,) = package.glob("_skript*.so")
@@ -91,33 +131,23 @@ def complete(package, binaries, patchelf):
         shutil.copy2(binaries / tool, tools / tool)
         stdout_of("strip", tools / tool)
     stdout_of("strip", "--strip-unneeded", extension)
-    where, copies, replaced = loaded_libraries(extension), {}, {}
-    wanted = needed(extension)
-    while wanted:
-        name = wanted.pop()
-        if REPLACED.fullmatch(name):
-            replaced[name] = where[name]
-        elif not SYSTEM.fullmatch(name) and name not in copies:
-            copies[name] = libraries / own_name(name)
-            shutil.copy2(where[name].resolve(), copies[name])
-            wanted += needed(copies[name])
-    for name, library in replaced.items():
-        count = replacement(own_name(name), library, copies.values(), libraries)
-        print("bundle: %s is replaced, %d symbols" % (name, count))
-    paths = {extension: "$ORIGIN/lib", **{tools / tool: "$ORIGIN/../lib" for tool in TOOLS}, **{c: "$ORIGIN" for c in copies.values()}}
-    for binary, path in paths.items():
-        changes = ["--set-rpath", path]
-        for name in needed(binary):
-            if name in copies or name in replaced:
-                changes += ["--replace-needed", name, own_name(name)]
-        if binary in copies.values():
-            changes += ["--set-soname", binary.name]
-        stdout_of(patchelf, *changes, binary)
+    relocate({extension: "$ORIGIN/lib", **{tools / tool: "$ORIGIN/../lib" for tool in TOOLS}}, libraries, patchelf)
+
+
+def normalize(bill):
+    """Removes the time, the folder of the build, and random numbers from a bill of materials, which maturin writes."""
+    text = re.sub(r"path\+file://[^#\"]*/", "path+file:///", bill.read_text(encoding="utf-8"))
+    document = json.loads(text)
+    document["metadata"]["timestamp"] = "%04d-%02d-%02dT%02d:%02d:%02dZ" % TIME
+    document["serialNumber"] = "urn:uuid:%s" % uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(document["components"]))
+    bill.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def pack(folder, wheel):
     """Writes a wheel with its list of files."""
     (metadata,) = folder.glob("*.dist-info")
+    for bill in metadata.glob("sboms/*.json"):
+        normalize(bill)
     description = metadata / "WHEEL"
     lines = [line for line in description.read_text().splitlines() if line and not line.startswith("Tag:")]
     tag = "-".join(wheel.stem.split("-")[2:])
@@ -130,8 +160,7 @@ def pack(folder, wheel):
             data, name = path.read_bytes(), path.relative_to(folder).as_posix()
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             rows.append("%s,sha256=%s,%d" % (name, digest, len(data)))
-            # A fixed time, so that equal files result in equal wheels.
-            entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
+            entry = zipfile.ZipInfo(name, TIME)
             entry.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
         rows.append("%s,," % record.relative_to(folder).as_posix())
@@ -143,6 +172,7 @@ def main():
     parser.add_argument("wheel", type=pathlib.Path)
     parser.add_argument("--binaries", type=pathlib.Path, required=True)
     parser.add_argument("--patchelf", required=True)
+    parser.add_argument("--tag", default=TAG, help="the platform tag")
     parser.add_argument("-o", dest="output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -156,10 +186,11 @@ def main():
             foreign = [name for name in needed(extension) if not SYSTEM.fullmatch(name)]
             if foreign:
                 sys.exit("bundle: the runtime links %s" % ", ".join(foreign))
-            stdout_of("strip", "--strip-unneeded", extension)
+            if options.tag.endswith(platform.machine()):
+                stdout_of("strip", "--strip-unneeded", extension)
             stdout_of(options.patchelf, "--remove-rpath", extension)
         parts = options.wheel.stem.split("-")
-        wheel = options.output / ("-".join([*parts[:4], TAG]) + ".whl")
+        wheel = options.output / ("-".join([*parts[:4], options.tag]) + ".whl")
         pack(folder, wheel)
     print("%s: %.1f MB" % (wheel, wheel.stat().st_size / 1e6))
 

@@ -22,9 +22,8 @@ step "one build" .venv/bin/python test/one_build.py
 step "tools" cargo build --release --workspace
 step "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples
 step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
-# Packages the crates without MLIR as for crates.io. A lock file would require that their dependencies are published.
-packages="symbolic host semantics tensor intrinsics frontend reference language-server runtime"
-step "packages" cargo package --offline --quiet --no-verify --allow-dirty --exclude-lockfile $(printf -- '-p skript-%s ' $packages)
+# Packages all crates as for crates.io. A lock file would require that their dependencies are published.
+step "packages" cargo package --offline --quiet --no-verify --allow-dirty --exclude-lockfile --workspace --exclude skript-tidy
 step "house rules" cargo run --release --quiet -p skript-tidy
 step "unit tests" cargo test --release --workspace --quiet --no-fail-fast
 step "lit" scripts/lit.sh
@@ -106,6 +105,7 @@ step "arguments of Python callers" .venv/bin/python test/python/callers.py
 # With torch, if it is installed in build/torch-venv; otherwise prints that it is skipped.
 step "Python, torch" "$(test -x build/torch-venv/bin/python && echo build/torch-venv || echo .venv)/bin/python" test/python/torch_modules.py
 step "wheels for Python" test/python/wheels.sh
+step "release" test/release/run.sh $([ "$all" = --all ] && echo --packages)
 step "a tool out of the tree" scripts/out-of-tree.sh
 # Ray and Spark are large packages.
 if [ "$all" = --all ]; then step "examples of Ray and Spark" scripts/scale.sh --rows 6000; fi
