@@ -13,7 +13,7 @@ const PENALIZED: usize = 64;
 /// How tokens are selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// The divisor of logits; with 0, the token with the greatest logit is selected.
+    /// The divisor of logits; with 0, the token with the greatest logit is selected, of several the one with the lowest number.
     pub temperature: f64,
     /// Only this number of tokens with the greatest logits is considered; 0 for all.
     pub top_k: usize,
@@ -157,9 +157,9 @@ impl Sampler {
     }
 }
 
-/// Compares by descending logits, then by tokens.
+/// Compares by descending logits, which are not NaN, then by tokens. The zeros of both signs are equal.
 fn ordered(a: &Candidate, b: &Candidate) -> Ordering {
-    b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token))
+    b.logit.partial_cmp(&a.logit).unwrap_or(Ordering::Equal).then(a.token.cmp(&b.token))
 }
 
 #[cfg(test)]
@@ -212,6 +212,9 @@ mod tests {
         let mut greedy = Sampler::new(&Sampling::greedy()).unwrap();
         assert_eq!(greedy.select(&[1.0, 3.0, 3.0], &[]), Some(1));
         assert_eq!(greedy.select(&[f32::NEG_INFINITY, -5.0], &[]), Some(1));
+        assert_eq!(greedy.select(&[-1.0, -0.0, 0.0], &[]), Some(1));
+        let mut first = Sampler::new(&Sampling { top_k: 2, seed: 3, ..ALL }).unwrap();
+        assert!((0..100).all(|_| first.select(&[1.0, 2.0, 2.0, 2.0], &[]).unwrap() < 3));
         for wrong in [&[1.0, f32::NAN][..], &[f32::NEG_INFINITY], &[f32::INFINITY, 0.0], &[]] {
             assert_eq!(greedy.select(wrong, &[]), None);
         }

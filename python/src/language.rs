@@ -2,6 +2,7 @@
 //! Language models in GGUF files: `LanguageModel`, `Generation` and `generate`.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
@@ -63,6 +64,8 @@ pub struct LanguageModel {
 pub struct Generation {
     model: Shared<generation::LanguageModel>,
     text: Shared<generation::Generation>,
+    /// Ends the work of the model if it is set.
+    interrupt: Arc<AtomicBool>,
 }
 
 #[pymethods]
@@ -124,7 +127,8 @@ impl LanguageModel {
             Chat::from_messages(messages(prompt)?).answer(&model, &options)
         };
         let text = Shared::new(begun.map_err(|error| failure(py, error))?);
-        Ok(Generation { model: self.model.clone(), text })
+        let interrupt = model.interrupt();
+        Ok(Generation { model: self.model.clone(), text, interrupt })
     }
 }
 
@@ -138,9 +142,12 @@ impl Generation {
         let (model, text) = (self.model.clone(), self.text.clone());
         let advanced = interruptible(py, move || {
             let mut model = model.lock();
+            model.interrupt().store(false, Ordering::Relaxed);
             text.lock().advance(&mut model)
-        })?;
-        advanced.map_err(|error| failure(py, error))
+        });
+        // The thread of the work would otherwise compute the rest of a prompt, and later calls would wait for it.
+        self.interrupt.store(advanced.is_err(), Ordering::Relaxed);
+        advanced?.map_err(|error| failure(py, error))
     }
 
     /// The numbers of the generated tokens.

@@ -12,6 +12,8 @@ pub enum Status {
     Wrong = 1,
     /// The command line contains an unknown name or flag.
     Usage = 2,
+    /// Ctrl-C ended the command, as if the signal had ended the process.
+    Interrupted = 130,
 }
 
 /// The output for messages, separate from the results of a command: stderr, or a buffer for one line of a batch.

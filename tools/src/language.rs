@@ -31,6 +31,12 @@ pub struct Language {
     is_verbose: bool,
 }
 
+/// A text that is complete, or that Ctrl-C ended.
+pub struct Written {
+    pub text: String,
+    pub is_interrupted: bool,
+}
+
 /// Reads the model of a file.
 pub fn opened(path: &Path, arguments: &LanguageArguments) -> Result<Language, Stopped> {
     arguments.threads.apply();
@@ -60,11 +66,30 @@ impl Language {
         Ok(generation)
     }
 
-    /// Begins the answer to a message.
-    pub fn ask(&self, chat: &mut Chat, message: &str, console: &mut Console) -> Result<Generation, Stopped> {
-        let generation = chat.ask(&self.model, message, &self.options).map_err(failure)?;
+    /// Begins the answer to a message. `None` after a message that states that the context does not hold it.
+    pub fn ask(
+        &self,
+        chat: &mut Chat,
+        message: &str,
+        console: &mut Console,
+    ) -> Result<Option<Generation>, Stopped> {
+        let before = chat.messages().len();
+        let generation = match chat.ask(&self.model, message, &self.options) {
+            Err(error @ Error::Context { .. }) => {
+                let _ = stopped(Err(failure(error)), self.format, console);
+                return Ok(None);
+            }
+            answer => answer.map_err(failure)?,
+        };
+        let forgotten = (before + 1).saturating_sub(chat.messages().len());
+        if forgotten > 0 {
+            console.write(&format!(
+                "the context of {} tokens is full: the oldest {forgotten} messages are left out\n",
+                self.model.context()
+            ));
+        }
         self.show(&chat.prompt(&self.model).map_err(failure)?, &generation, console);
-        Ok(generation)
+        Ok(Some(generation))
     }
 
     /// Prints a prompt as JSON, and its tokens.
@@ -84,7 +109,7 @@ impl Language {
     }
 
     /// Prints a text while it is computed; returns it. Ctrl-C ends it.
-    pub fn write(&mut self, mut generation: Generation, console: &mut Console) -> Result<String, Stopped> {
+    pub fn write(&mut self, mut generation: Generation, console: &mut Console) -> Result<Written, Stopped> {
         self.prepare(&generation, console)?;
         let interrupt = self.model.interrupt();
         let _watch = Watch::begin_text(interrupt.clone(), reporter(self.format));
@@ -98,7 +123,8 @@ impl Language {
                     crate::stdout::print(&shown);
                     all += &text;
                 }
-                Ok(None) | Err(Error::Interrupted) => break Ok(()),
+                Ok(None) => break Ok(false),
+                Err(Error::Interrupted) => break Ok(true),
                 Err(error) => break Err(failure(error)),
             }
         };
@@ -109,7 +135,7 @@ impl Language {
         self.total.tokens += cost.tokens;
         self.total.repeated += cost.repeated;
         self.total.time += cost.time;
-        done.map(|()| all)
+        done.map(|is_interrupted| Written { text: all, is_interrupted })
     }
 
     /// The speed of all texts, and the memory of the process.

@@ -19,8 +19,8 @@ use crate::console::Status;
 /// The time that a stopped call has to return.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The exit status after a second Ctrl-C, as if the signal had ended the process.
-const INTERRUPTED: i32 = 130;
+/// The exit status after a second Ctrl-C.
+const INTERRUPTED: i32 = Status::Interrupted as i32;
 
 /// The work in progress.
 struct Work {

@@ -23,8 +23,10 @@ fn converse(arguments: &ChatArguments, console: &mut Console) -> Result<(), Stop
         if message.trim().is_empty() {
             continue;
         }
-        let begun = language.ask(&mut chat, &message, console)?;
-        let answer = language.write(begun, console)?;
+        let Some(begun) = language.ask(&mut chat, &message, console)? else {
+            continue;
+        };
+        let answer = language.write(begun, console)?.text;
         crate::stdout::print("\n");
         chat.answered(&answer);
     }

@@ -15,22 +15,26 @@ use crate::stopped::Stopped;
 const MAX_BYTES: u64 = 1 << 26;
 
 pub fn run(arguments: &GenerateArguments, console: &mut Console) -> Status {
-    stopped(generate(arguments, console), arguments.language.message_format, console)
+    match generate(arguments, console) {
+        Ok(true) => Status::Interrupted,
+        done => stopped(done.map(drop), arguments.language.message_format, console),
+    }
 }
 
-fn generate(arguments: &GenerateArguments, console: &mut Console) -> Result<(), Stopped> {
+/// Writes the text. Returns whether Ctrl-C ended it.
+fn generate(arguments: &GenerateArguments, console: &mut Console) -> Result<bool, Stopped> {
     let prompt = match arguments.prompt.as_str() {
         "-" => stdin()?,
         prompt => prompt.to_owned(),
     };
     let mut language = opened(&arguments.model, &arguments.language)?;
     let begun = language.begin(&prompt, console)?;
-    language.write(begun, console)?;
+    let written = language.write(begun, console)?;
     crate::stdout::print("\n");
     if !arguments.language.quiet {
         console.write(&language.summary());
     }
-    Ok(())
+    Ok(written.is_interrupted)
 }
 
 fn stdin() -> Result<String, Box<Diagnostic>> {

@@ -116,6 +116,28 @@ def conversation(path, vocabulary, template, system):
     print("a conversation of %d messages, the last prompt of %d tokens" % (len(messages), len(tokens[-1])))
 
 
+def forgetful(path, template):
+    """A conversation that exceeds the context: the oldest turns are left out, and a message that does not fit alone is refused."""
+    sandbox = jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    marks = {"bos_token": vocabularies.MARKS[-2], "eos_token": vocabularies.MARKS[-1]}
+    questions = ["Question %d?" % number for number in range(5)]
+    command = ["skript", "chat", path, "--temperature=0", "--verbose", "--quiet", "--context=80", "--system=Be brief.", "-n", "6"]
+    stdin = "\n".join([*questions[:3], "long " * 500, *questions[3:]])
+    done = subprocess.run(command, capture_output=True, input=stdin.encode())
+    stderr = done.stderr.decode()
+    assert done.returncode == 0, stderr
+    assert stderr.count("tokens, but the context has 80") == 1 and "messages are left out" in stderr, stderr
+    prompts = [json.loads(line.removeprefix("prompt: ")) for line in stderr.splitlines() if line.startswith("prompt: ")]
+    tokens = [json.loads(line.removeprefix("tokens: ")) for line in stderr.splitlines() if line.startswith("tokens: ")]
+    assert len(prompts) == len(questions) and all(len(numbers) <= 80 - 6 for numbers in tokens), stderr
+    first = sandbox.from_string(template).render(messages=[{"role": "system", "content": "Be brief."}], **marks)
+    for number, prompt in enumerate(prompts):
+        kept = [other for other in range(len(questions)) if questions[other] in prompt]
+        assert prompt.startswith(first) and kept == list(range(kept[0], number + 1)), (number, prompt)
+    assert kept[0] > 0, prompts
+    print("a conversation that has left out %d turns at its end" % kept[0])
+
+
 def main(folder):
     for name in ("q4_0", "qwen3"):
         vocabulary = vocabularies.Bytes("smollm", CHAT_ML)
@@ -123,6 +145,7 @@ def main(folder):
         gguf_models.write(path, name, vocabulary.count, vocabulary.describe, context=256)
         texts(path, vocabulary)
         conversation(path, vocabulary, CHAT_ML, None)
+        forgetful(path, CHAT_ML)
     vocabulary = vocabularies.Bytes("smollm", None)
     path = os.path.join(folder, "phi3.gguf")
     gguf_models.write(path, "phi3", vocabulary.count, vocabulary.describe, context=256)
@@ -131,6 +154,9 @@ def main(folder):
     path = os.path.join(folder, "instructions.gguf")
     gguf_models.write(path, "f32", vocabulary.count, vocabulary.describe, context=256)
     conversation(path, vocabulary, INSTRUCTIONS, " Answer in one word. ")
+    # The text has no end within the time of the test.
+    path = os.path.join(folder, "endless.gguf")
+    gguf_models.write(path, "f32", vocabulary.count, vocabulary.describe, context=100000)
 
 
 main(sys.argv[1])
