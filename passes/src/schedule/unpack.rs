@@ -4,13 +4,15 @@
 //! Low-bit weights are blocks of bytes; formulas convert them to reals: quotients and remainders of bytes, bits of them, positions in a
 //! table, and a scale for each block. In a product with such a matrix, the reduced index has digits, the block and the positions in it. The
 //! kernel has a loop over blocks. In a block, all positions are known, so that a vector of bytes is loaded, and each lane computes its real
-//! by shifts and masks of 32-bit integers; what one or two bytes determine, such as a 16-bit scale, is read from a table that the formula
-//! computes once. The kernel of a few rows multiplies at once. For more rows, parts of the matrix are written to a small buffer.
+//! by shifts and masks of 32-bit integers, or by a permutation of a table in a register; what one or two bytes determine, such as a 16-bit
+//! scale, is read from a table that the formula computes once. Reals that all lanes share are computed before the loop, the lanes of a
+//! vector being positions at which they are read. The kernel of a few rows multiplies at once. For more rows, parts of the matrix are written to a small buffer.
 //!
 //! Requires: buffers. Guarantees: each element of the operand is computed by the operations of its formula; sums are reassociated.
 
 mod kernel;
 mod lines;
+mod scales;
 mod sources;
 mod tables;
 mod values;
@@ -242,10 +244,13 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
                 self.shape.product(sources, &mut tables, [&self.x, &self.y], &self.product.sum, location);
             let many = self.shape.unpacking(sources, &mut tables, self.part_type(), location);
             match (few, many) {
-                (Ok(few), Ok(many)) if before == tables.list.len() => {
-                    return Some(Kernels { tables, few, many });
-                }
                 (Err(Failure::Unsupported), _) | (_, Err(Failure::Unsupported)) => return None,
+                // The last kernels read values that they do not compute if there are new scales.
+                (Ok(few), Ok(many)) if before == tables.list.len() => {
+                    if !tables.scales.settle(self.shape.lanes, self.shape.blocks()) {
+                        return Some(Kernels { tables, few, many });
+                    }
+                }
                 _ => {}
             }
         }

@@ -51,12 +51,17 @@ const LARGEST: i64 = 1 << 40;
 /// The maximum number of rows of the other operand in a register tile.
 const ROWS: i64 = 4;
 
+/// The minimum number of lanes of a vector that an instruction permutes.
+const MIN_PERMUTED: usize = 8;
+
 /// The kernel's function. Its arguments are the arrays of the sources, tables, then those of the kernel.
 struct Function<'c, 'a> {
     definition: Definition<'c, 'a>,
     views: Vec<(ValueKey, Value<'c, 'a>)>,
     tables: Vec<Value<'c, 'a>>,
     others: Vec<Value<'c, 'a>>,
+    /// The array of the scales of a tile.
+    scales: Option<Value<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Function<'c, 'a> {
@@ -64,9 +69,11 @@ impl<'c: 'a, 'a> Function<'c, 'a> {
         sources: &Sources<'c, 'a>,
         tables: &Tables<'c, 'a>,
         others: &[Type<'c>],
+        blocks: i64,
         location: Location<'c>,
     ) -> Self {
         let context = types::context_of(others[0]);
+        let count = tables.scales.of_block * blocks;
         let arrays = sources.arrays.iter().map(|array| array.r#type());
         let types = arrays.chain(tables.list.iter().map(|table| table.kind())).chain(others.iter().copied());
         let arguments: Vec<(Type, &[&str])> =
@@ -79,7 +86,9 @@ impl<'c: 'a, 'a> Function<'c, 'a> {
             (root_of(*array), flat(&definition.at, *argument, 0, count))
         });
         let (views, tables, others) = (views.collect(), tables.to_vec(), others.to_vec());
-        Function { definition, views, tables, others }
+        let scales =
+            (count > 0).then(|| definition.at.alloca(types::memref(&[count], Type::float32(context))));
+        Function { definition, views, tables, others, scales }
     }
 
     fn finish(self, context: &'c melior::Context, more: &[&str]) -> Operation<'c> {
@@ -108,7 +117,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     ) -> Result<Operation<'c>, Failure> {
         let context = types::context_of(x.kind);
         let index = Type::index(context);
-        let function = Function::new(sources, tables, &[x.kind, y.kind, index, index, index], location);
+        let function =
+            Function::new(sources, tables, &[x.kind, y.kind, index, index, index], self.blocks(), location);
         let at = function.definition.at;
         let [x_array, y_array, count, from, to] = function.others[..] else {
             return Err(Failure::Unsupported);
@@ -116,6 +126,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         let (x_view, y_view) = (flat(&at, x_array, x.offset, LARGEST), flat(&at, y_array, y.offset, LARGEST));
         let mut failure = None;
         at.each([from, to, at.idx(1)], |at, step| {
+            failure = self.scales(at, sources, tables, &function, step).err();
             let whole = at.muli(at.divui(count, at.idx(ROWS)), at.idx(ROWS));
             for (bounds, rows) in [([at.idx(0), whole, at.idx(ROWS)], ROWS), ([whole, count, at.idx(1)], 1)] {
                 at.each(bounds, |at, first| {
@@ -142,7 +153,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     ) -> Result<Operation<'c>, Failure> {
         let context = types::context_of(part);
         let index = Type::index(context);
-        let function = Function::new(sources, tables, &[part, index, index, index], location);
+        let function = Function::new(sources, tables, &[part, index, index, index], self.blocks(), location);
         let at = function.definition.at;
         let [array, first, from, to] = function.others[..] else {
             return Err(Failure::Unsupported);
@@ -151,7 +162,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         let mut failure = None;
         at.each([from, to, at.idx(1)], |at, step| {
             let tile = at.addi(first, step);
-            at.each([at.idx(0), at.idx(self.depth / self.block), at.idx(1)], |at, block| {
+            failure = self.scales(at, sources, tables, &function, tile).err();
+            at.each([at.idx(0), at.idx(self.blocks()), at.idx(1)], |at, block| {
                 let mut values = self.values(at, sources, tables, &function, [tile, block]);
                 let row = at.muli(step, at.idx(self.tile * self.depth));
                 let start = at.addi(row, at.muli(block, at.idx(self.block)));
@@ -159,7 +171,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
                     match self
                         .line(row, first)
                         .ok_or(Failure::Unsupported)
-                        .and_then(|line| values.vector_at(self.unpacked, &line))
+                        .and_then(|line| values.vector_at(self.unpacked, row, &line))
                     {
                         Ok(vector) => {
                             let address = at.addi(start, at.idx(row * self.depth + first));
@@ -193,6 +205,11 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         })
     }
 
+    /// The parts of the depth.
+    pub(super) fn blocks(&self) -> i64 {
+        self.depth / self.block
+    }
+
     fn values<'s>(
         &self,
         at: Builder<'c, 'a>,
@@ -201,10 +218,60 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         function: &'s Function<'c, 'a>,
         variables: [Value<'c, 'a>; 2],
     ) -> Values<'s, 'c, 'a> {
+        self.values_of(self.lanes, at, sources, tables, function, variables).with_scales(function.scales)
+    }
+
+    /// Values for another number of lanes.
+    fn values_of<'s>(
+        &self,
+        lanes: usize,
+        at: Builder<'c, 'a>,
+        sources: &'s Sources<'c, 'a>,
+        tables: &'s mut Tables<'c, 'a>,
+        function: &'s Function<'c, 'a>,
+        variables: [Value<'c, 'a>; 2],
+    ) -> Values<'s, 'c, 'a> {
         let views = function.views.iter().copied().collect();
-        let extents = vec![self.rows / self.tile, self.depth / self.block];
+        let permutes = self.permutes && lanes >= MIN_PERMUTED;
+        let extents = vec![self.rows / self.tile, self.blocks()];
         let tables = (tables, function.tables.as_slice());
-        Values::new(at, (self.lanes, self.permutes), (sources, views), tables, (variables.to_vec(), extents))
+        Values::new(at, (lanes, permutes), (sources, views), tables, (variables.to_vec(), extents))
+    }
+
+    /// Computes the scales of all blocks of a tile.
+    fn scales(
+        &self,
+        at: Builder<'c, 'a>,
+        sources: &Sources<'c, 'a>,
+        tables: &mut Tables<'c, 'a>,
+        function: &Function<'c, 'a>,
+        tile: Value<'c, 'a>,
+    ) -> Result<(), Failure> {
+        let Some(array) = function.scales else {
+            return Ok(());
+        };
+        let of_block = tables.scales.of_block;
+        let groups =
+            tables.scales.computed().map(|(n, group)| (n, group.place, group.lanes, group.vectors()));
+        let groups: Vec<_> = groups.collect();
+        let mut result = Ok(());
+        at.each([at.idx(0), at.idx(self.blocks()), at.idx(1)], |at, block| {
+            let start = at.muli(block, at.idx(of_block));
+            for (number, place, lanes, vectors) in groups {
+                for (first, loops) in vectors {
+                    let mut values = self.values_of(lanes, at, sources, tables, function, [tile, block]);
+                    match values.vector_of(&place, loops) {
+                        Ok(vector) => at.store_vector(vector, array, &[at.addi(start, at.idx(first))], None),
+                        Err(Failure::Unsupported) => {
+                            tables.scales.refuse(number);
+                            result = Err(Failure::Incomplete);
+                        }
+                        Err(failure) => result = Err(failure),
+                    }
+                }
+            }
+        });
+        result
     }
 }
 
@@ -236,7 +303,7 @@ impl<'c: 'a, 'a> Tile<'_, 'c, 'a> {
         let zeros: Vec<Value> = (0..shape.tile * self.rows).map(|_| zero).collect();
         let start = at.muli(self.first, at.idx(self.x.strides[0]));
         let mut failure = None;
-        let blocks = [at.idx(0), at.idx(shape.depth / shape.block), at.idx(1)];
+        let blocks = [at.idx(0), at.idx(shape.blocks()), at.idx(1)];
         let sums = at.for_(blocks, &zeros, |at, block, sums| {
             let mut sums = sums.to_vec();
             let mut values = shape.values(at, sources, tables, function, [self.step, block]);
@@ -251,7 +318,7 @@ impl<'c: 'a, 'a> Tile<'_, 'c, 'a> {
                     xs = (0..self.rows).map(load).collect();
                 }
                 let line = shape.line(row, first).ok_or(Failure::Unsupported);
-                let unpacked = match line.and_then(|line| values.vector_at(shape.unpacked, &line)) {
+                let unpacked = match line.and_then(|line| values.vector_at(shape.unpacked, row, &line)) {
                     Ok(unpacked) => unpacked,
                     Err(error) => {
                         failure = Some(error);

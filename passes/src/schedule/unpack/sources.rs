@@ -60,6 +60,11 @@ impl<'c: 'a, 'a> Sources<'c, 'a> {
         self.maps.get(&root_of(buffer))
     }
 
+    /// The map of an operation.
+    pub(super) fn map_with_key(&self, key: usize) -> Option<&LoopNest<'c, 'a>> {
+        self.maps.values().find(|nest| ir::key(nest.op) == key)
+    }
+
     /// Whether the array is larger than all buffers that it is computed from, one of which has bytes.
     pub(super) fn are_packed(&self, array: Value<'c, 'a>) -> bool {
         let read = self.arrays.iter().try_fold(0_i64, |sum, array| sum.checked_add(bytes(*array)?));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables of the reals that one or two bytes determine, such as 16-bit floats: the payload computes each once.
 
+use super::scales::Scales;
 use super::sources::Sources;
 use crate::ir::copy::Copier;
 use crate::ir::generic::{self, Access, LoopNest, all_loops};
@@ -26,10 +27,11 @@ pub(super) struct Table<'c, 'a> {
     pub(super) key: String,
 }
 
-/// The tables of a kernel.
+/// The tables and scales of a kernel.
 #[derive(Default)]
 pub(super) struct Tables<'c, 'a> {
     pub(super) list: Vec<Table<'c, 'a>>,
+    pub(super) scales: Scales<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Tables<'c, 'a> {

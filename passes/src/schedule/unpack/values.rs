@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Computes values of payloads for the lanes of a vector: 32-bit integers, and constants where all lanes are known.
 
+mod fields;
 mod reads;
+mod shared;
 
+use self::fields::Fields;
 use super::lines::Line;
 use super::sources::{self, Sources};
 use super::tables::{Table, Tables};
@@ -12,7 +15,7 @@ use crate::ir::generic::LoopNest;
 use crate::ir::linalg::index_of;
 use crate::ir::operator::Operator;
 use crate::ir::{self, Builder, ValueKey, attributes, ops, types, vector};
-use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 use skript_symbolic::Interval;
@@ -24,8 +27,10 @@ pub(super) struct Item<'c, 'a> {
     what: What<'c, 'a>,
     /// The values of an integer or bool.
     interval: Option<Interval>,
-    /// A vector whose lowest bits, as a natural number, are the integer minus a constant.
-    low: Option<Low<'c, 'a>>,
+    /// The bits that determine the integer.
+    fields: Option<Fields<'c, 'a>>,
+    /// The vector that is this integer after a shift to the right.
+    shifted: Option<(Value<'c, 'a>, i64)>,
     /// The words that contain the integer.
     word: Option<Word<'c, 'a>>,
 }
@@ -37,18 +42,17 @@ enum What<'c, 'a> {
     /// A scalar that all lanes share.
     Shared(Value<'c, 'a>),
     Vector(Value<'c, 'a>),
-}
-
-#[derive(Clone, Copy)]
-struct Low<'c, 'a> {
-    vector: Value<'c, 'a>,
-    bits: u32,
-    offset: i64,
+    /// The reals of a vector at the positions that the lowest bits of another vector contain.
+    Table {
+        reals: Value<'c, 'a>,
+        positions: Value<'c, 'a>,
+    },
 }
 
 /// Integers whose lowest bits are bits of a word that all lanes share.
 #[derive(Clone)]
 struct Word<'c, 'a> {
+    scalar: Value<'c, 'a>,
     vector: Value<'c, 'a>,
     /// For each lane, the position of the lowest bit in the word.
     shifts: Vec<i64>,
@@ -67,8 +71,8 @@ struct Frame<'s, 'c, 'a> {
 pub(super) enum Failure {
     /// The operations are not supported.
     Unsupported,
-    /// A table must be added to the arguments of the kernel.
-    Table,
+    /// The kernel must be emitted again, with other tables and scales.
+    Incomplete,
 }
 
 type Computed<'c, 'a> = Result<Item<'c, 'a>, Failure>;
@@ -82,7 +86,7 @@ pub(super) struct Values<'s, 'c, 'a> {
     sources: &'s Sources<'c, 'a>,
     /// Flat views of the arrays of the sources.
     views: HashMap<ValueKey, Value<'c, 'a>>,
-    tables: &'s mut Tables<'c, 'a>,
+    pub(super) tables: &'s mut Tables<'c, 'a>,
     table_views: &'s [Value<'c, 'a>],
     /// The variables of lines, and their extents.
     variables: Vec<Value<'c, 'a>>,
@@ -90,6 +94,8 @@ pub(super) struct Values<'s, 'c, 'a> {
     frames: Vec<Frame<'s, 'c, 'a>>,
     numbers: HashMap<(usize, Vec<Line>), usize>,
     bases: HashMap<(ValueKey, Vec<i64>), Value<'c, 'a>>,
+    /// The array of the scales of all blocks, and the row of the tile whose vectors are computed.
+    scales: Option<(Option<Value<'c, 'a>>, i64)>,
 }
 
 const WIDE: Interval = Interval { low: i32::MIN as i64, high: i32::MAX as i64 };
@@ -105,14 +111,12 @@ impl<'c, 'a> Item<'c, 'a> {
     }
 
     fn new(what: What<'c, 'a>, interval: Option<Interval>) -> Self {
-        Item { what, interval, low: None, word: None }
+        Item { what, interval, fields: None, shifted: None, word: None }
     }
 
     fn point(&self) -> Option<i64> {
         match &self.what {
-            What::Known(lanes) => {
-                lanes.first().copied().filter(|first| lanes.iter().all(|lane| lane == first))
-            }
+            What::Known(lanes) => uniform(lanes),
             _ => None,
         }
     }
@@ -121,7 +125,7 @@ impl<'c, 'a> Item<'c, 'a> {
         match self.what {
             What::Known(_) => self.point().is_none(),
             What::Shared(_) => false,
-            What::Vector(_) => true,
+            What::Vector(_) | What::Table { .. } => true,
         }
     }
 }
@@ -147,11 +151,24 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             frames: Vec::new(),
             numbers: HashMap::new(),
             bases: HashMap::new(),
+            scales: None,
         }
     }
 
-    /// A vector of the elements of a buffer at flat positions.
-    pub(super) fn vector_at(&mut self, buffer: Value<'c, 'a>, line: &Line) -> Result<Value<'c, 'a>, Failure> {
+    /// Reads scales from an array that the kernel writes before.
+    pub(super) fn with_scales(mut self, array: Option<Value<'c, 'a>>) -> Self {
+        self.scales = Some((array, 0));
+        self
+    }
+
+    /// A vector of the elements of a buffer at flat positions, in a row of the tile.
+    pub(super) fn vector_at(
+        &mut self,
+        buffer: Value<'c, 'a>,
+        row: i64,
+        line: &Line,
+    ) -> Result<Value<'c, 'a>, Failure> {
+        self.scales = self.scales.map(|(array, _)| (array, row));
         let item = self.element(buffer, line)?;
         let element = types::element_or_self(buffer.r#type());
         Ok(self.emitted(&item, element, true))
@@ -165,16 +182,19 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         };
         let shape = supported(nest.static_extents())?;
         let loops = supported(line.digits(shape, &self.extents))?;
-        let key = (ir::key(nest.op), loops);
-        let frame = match self.numbers.get(&key) {
-            Some(number) => *number,
-            None => {
-                self.frames.push(Frame { nest, loops: key.1.clone(), known: HashMap::new() });
-                self.numbers.insert(key, self.frames.len() - 1);
-                self.frames.len() - 1
-            }
-        };
+        let frame = self.frame(nest, loops);
         self.value(frame, *supported(nest.yielded.first())?)
+    }
+
+    /// The number of the frame of a map at a position.
+    fn frame(&mut self, nest: &'s LoopNest<'c, 'a>, loops: Vec<Line>) -> usize {
+        let key = (ir::key(nest.op), loops);
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        self.frames.push(Frame { nest, loops: key.1.clone(), known: HashMap::new() });
+        self.numbers.insert(key, self.frames.len() - 1);
+        self.frames.len() - 1
     }
 
     fn value(&mut self, frame: usize, value: Value<'c, 'a>) -> Computed<'c, 'a> {
@@ -182,7 +202,10 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         if let Some(item) = self.frames[frame].known.get(&key) {
             return Ok(item.clone());
         }
-        let item = self.computed(frame, value)?;
+        let item = match self.scale(frame, value) {
+            Some(scale) => scale,
+            None => self.computed(frame, value)?,
+        };
         if let Some(interval) = item.interval
             && (interval.low < WIDE.low || interval.high > WIDE.high)
         {
@@ -276,6 +299,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             },
             What::Shared(value) if wide => self.at.broadcast(*value, ir::signed(self.lanes)),
             What::Shared(value) | What::Vector(value) => *value,
+            What::Table { reals, positions } => self.permuted(*reals, *positions),
         }
     }
 
@@ -294,7 +318,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             bytes.push(self.element(nest.operands[leaf].value, &line)?);
         }
         let Some(view) = self.table_views.get(self.tables.number(table)).copied() else {
-            return Err(Failure::Table);
+            return Err(Failure::Incomplete);
         };
         let (at, word) = (self.at, types::i32(self.at.context));
         let index = bytes.iter().enumerate().fold(None, |sum: Option<Value>, (n, byte)| {
@@ -391,6 +415,9 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             }
             items.push(self.value(frame, *operand)?);
         }
+        if let Some(item) = self.applied_to_table(op, &items, result) {
+            return Ok(item);
+        }
         let wide = items.iter().any(Item::is_vector);
         let operands: Vec<Value> = items.iter().map(|item| self.emitted(item, result, wide)).collect();
         let kind = if wide { self.kind(result) } else { result };
@@ -450,10 +477,13 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         if let What::Known(lanes) = &x.what {
             return Ok(Item::known(lanes.iter().map(|lane| lane & mask).collect()));
         }
+        if x.interval.is_some_and(|interval| interval.low >= 0 && interval.high <= mask) {
+            return Ok(x.clone());
+        }
         let count = i64::from(mask.count_ones());
         let masks = Item::known(vec![mask; self.lanes]);
         let word = x.word.as_ref().filter(|word| word.bits.iter().all(|bits| *bits >= count));
-        let mut masked = match word {
+        let mut masked = match word.filter(|_| x.is_vector()) {
             Some(word) => {
                 let vector = Item::new(What::Vector(word.vector), None);
                 let shifted = self.emit(ops::arith::SHRUI, &vector, &Item::known(word.shifts.clone()))?;
@@ -462,9 +492,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             None => self.emit(ops::arith::ANDI, x, &masks)?,
         };
         masked.interval = Some(Interval { low: 0, high: mask });
-        if let What::Vector(vector) = x.what {
-            masked.low = Some(Low { vector, bits: mask.count_ones(), offset: 0 });
-        }
+        masked.fields = self.bits(x, word, mask.count_ones()).map(Fields::from);
         Ok(masked)
     }
 
@@ -475,6 +503,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             let lanes = x.iter().zip(y).map(|(x, y)| evaluated(name, *x, *y));
             return Ok(Item::known(supported(lanes.collect::<Option<_>>())?));
         }
+        let fields = self.combined_fields(name, x, y);
         let interval = match (name, y.point()) {
             (ops::arith::ADDI | ops::arith::SUBI | ops::arith::SHRSI | ops::arith::SHLI, Some(0)) => {
                 return Ok(x.clone());
@@ -525,11 +554,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         };
         let mut result = self.emit(name, x, y)?;
         result.interval = Some(supported(interval)?);
-        result.low = match (name, x.low, y.point()) {
-            (ops::arith::ADDI, Some(low), Some(by)) => Some(Low { offset: low.offset + by, ..low }),
-            (ops::arith::SUBI, Some(low), Some(by)) => Some(Low { offset: low.offset - by, ..low }),
-            _ => None,
-        };
+        result.fields = fields;
         Ok(result)
     }
 
@@ -541,8 +566,12 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             let moved = |lanes: Vec<i64>, by: i64| {
                 lanes.into_iter().zip(&exponents).map(|(x, e)| x + by * e).collect()
             };
-            Word { vector: word.vector, shifts: moved(word.shifts, 1), bits: moved(word.bits, -1) }
+            Word { shifts: moved(word.shifts, 1), bits: moved(word.bits, -1), ..word }
         });
+        if let (What::Vector(vector), Some(by)) = (&x.what, uniform(&exponents)) {
+            let (vector, before) = x.shifted.unwrap_or((*vector, 0));
+            shifted.shifted = Some((vector, before + by));
+        }
         Ok(shifted)
     }
 
@@ -554,27 +583,21 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, None))
     }
 
-    /// The integer as a real. A permutation computes the reals of a few integers.
+    /// The integer as a real.
     fn real(&self, x: &Item<'c, 'a>, element: Type<'c>) -> Item<'c, 'a> {
-        let lanes = ir::signed(self.lanes);
-        if let Some(low) = x.low.filter(|low| self.permutes && 1 << low.bits == lanes) {
-            #[allow(clippy::cast_precision_loss, reason = "the integers are small")]
-            let reals = (0..lanes).map(|lane| {
-                FloatAttribute::new(
-                    self.at.context,
-                    element,
-                    ((lane & ((1 << low.bits) - 1)) + low.offset) as f64,
-                )
-                .into()
-            });
-            let table = attributes::listed(self.kind(element), &reals.collect::<Vec<Attribute>>());
-            return Item::new(What::Vector(self.permuted(self.at.literal(table), low.vector)), None);
+        if let Some(item) = x.fields.as_ref().and_then(|fields| self.real_of_fields(fields, element)) {
+            return item;
         }
         let wide = x.is_vector();
         let value = self.emitted(x, types::i32(self.at.context), wide);
         let value = self.at.convert(ops::arith::SITOFP, value, element);
         Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, None)
     }
+}
+
+/// The value that all elements have.
+fn uniform(values: &[i64]) -> Option<i64> {
+    values.first().copied().filter(|first| values.iter().all(|value| value == first))
 }
 
 /// The powers of two by which a shift multiplies or divides.

@@ -21,7 +21,13 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
         let address = self.address(line, first);
         if line.is_uniform() {
             let loaded = at.load(view, &[address]);
-            return self.widened(What::Shared(loaded), element);
+            let mut item = self.widened(What::Shared(loaded), element)?;
+            if let What::Shared(scalar) = item.what
+                && types::bits(element) == Some(8)
+            {
+                item.word = Some(self.word_of(scalar, vec![0; self.lanes]));
+            }
+            return Ok(item);
         }
         let span = last - first + 1;
         if span > MAX_SPAN {
@@ -53,9 +59,14 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
         let word = self.at.extract(self.at.vector_bitcast(bytes, vector::of(&[1], kind)), 0);
         let wide =
             if span == 4 { word } else { self.at.convert(ops::arith::EXTUI, word, types::i32(context)) };
-        let vector = self.at.broadcast(wide, ir::signed(self.lanes));
+        Some(self.word_of(wide, places))
+    }
+
+    /// A word with a byte for each lane, at these places in the word.
+    fn word_of(&self, scalar: Value<'c, 'a>, places: Vec<i64>) -> Word<'c, 'a> {
+        let vector = self.at.broadcast(scalar, ir::signed(self.lanes));
         let shifts = places.into_iter().map(|place| 8 * place).collect();
-        Some(Word { vector, shifts, bits: vec![8; self.lanes] })
+        Word { scalar, vector, shifts, bits: vec![8; self.lanes] }
     }
 
     /// Converts loaded integers to 32 bits.
@@ -70,7 +81,7 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
         let what = match what {
             What::Shared(value) => What::Shared(wide(value)),
             What::Vector(value) => What::Vector(wide(value)),
-            What::Known(lanes) => What::Known(lanes),
+            What::Known(_) | What::Table { .. } => return Err(Failure::Unsupported),
         };
         let half = 1_i64 << (bits - 1);
         Ok(Item::new(what, Some(Interval { low: -half, high: half - 1 })))
@@ -95,9 +106,10 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
         }
         let kind = self.kind(element);
         let value = if self.permutes && extent == lanes {
-            let table = at.load_vector(view, &[at.idx(0)], kind, None);
-            let low = index.low.filter(|low| low.offset == 0 && 1_i64 << low.bits == lanes);
-            self.permuted(table, low.map_or(position, |low| low.vector))
+            let reals = at.load_vector(view, &[at.idx(0)], kind, None);
+            let positions = index.fields.as_ref().and_then(|fields| self.positions(fields));
+            let what = What::Table { reals, positions: positions.unwrap_or(position) };
+            return Ok(Item::new(what, None));
         } else if self.permutes && extent == 2 * lanes {
             let halves = [0, lanes].map(|first| {
                 let half = at.load_vector(view, &[at.idx(first)], kind, None);
