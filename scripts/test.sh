@@ -93,6 +93,7 @@ step "training" .venv/bin/python test/training/run.py --skript target/release/sk
 step "gradients, ONNX networks" "$(test -x build/networks-venv/bin/python && echo build/networks-venv || echo .venv)/bin/python" test/training/networks.py
 step "quantized networks" .venv/bin/python test/quantize/check.py --skript target/release/skript
 step "a model in C" scripts/c-example.sh
+step "C programs" .venv/bin/python test/c/check_generated.py $([ "$all" = --all ] || echo --sample 6)
 step "the C API" scripts/c-api.sh
 step "pages in a browser" test/view/run.sh
 step "the playground in a browser" test/playground/run.sh
@@ -171,6 +172,8 @@ if [ -d "$suite" ]; then
   else
     step "conformance through C, a sample" shared --family declarations --case dynamic_i --case pack_ --case update_
   fi
+  generated() { .venv/bin/python "$suite/run_conformance.py" "$suite" --command ".venv/bin/python test/c/generated.py $PWD/target/release/skript" "$@"; }
+  step "conformance of C programs, a sample" generated --case dynamic_i --case pack_ --case update_
   xla() { .venv/bin/python test/stablehlo/xla.py "$suite" --skript target/release/skript "$@"; }
   if [ "$all" = --all ]; then
     step "StableHLO in XLA" xla

@@ -8,6 +8,7 @@ pub(crate) mod accesses;
 pub(crate) mod annotations;
 pub(crate) mod arguments;
 pub(crate) mod bool_bytes;
+pub mod c;
 pub(crate) mod check_to_cf;
 pub(crate) mod checks;
 pub(crate) mod conflict_copies;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The driver: compiles a composed model to an artifact, or to the text of an intermediate stage.
 
-use crate::codegen::gpu;
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
+use crate::codegen::{c, gpu};
 use crate::emit::{EmitError, emit};
 use crate::integers::SumsOfProducts;
 use crate::ir::{self, Builder, step};
@@ -116,9 +116,13 @@ fn tensors<'c>(
     context: &'c Context,
 ) -> Result<(Module<'c>, Interface), CompileError> {
     let module = lowered(model, sources, options, context)?;
-    let interface = Interface::from_model(model)
-        .ok_or_else(|| CodegenError::Module("the model's entry is incomplete".to_owned()))?;
-    Ok((module, interface))
+    Ok((module, interface(model)?))
+}
+
+/// The interface of the entry of a model.
+fn interface(model: &Model) -> Result<Interface, CodegenError> {
+    Interface::from_model(model)
+        .ok_or_else(|| CodegenError::Module("the model's entry is incomplete".to_owned()))
 }
 
 /// Compiles a module whose entry works on tensors with `linalg`, `scf`, `arith`, `math` and `tensor` ops, all calls
@@ -284,6 +288,29 @@ pub fn report_passes(
         }
     }
     Ok(())
+}
+
+/// Writes a model as a C program.
+///
+/// # Errors
+/// Those of [`compile_model`], and operators or operations that have no form in C.
+pub fn model_as_c(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+    weights: c::Weights,
+    has_locations: bool,
+) -> Result<c::Program, CompileError> {
+    let context = context();
+    let module = emit(model, sources, &context)?;
+    let [lower, buffers, loops] = stages::to_c(lowering(options)?);
+    run(&module, &[lower])?;
+    c::refuse_intrinsics(&module)?;
+    run(&module, &[buffers, loops])?;
+    let interface = interface(model)?;
+    let name = model.function(model.entry).map_or("", |function| &function.name);
+    let graph = name.rsplit('.').next().unwrap_or(name);
+    Ok(c::write(&module, &interface, graph, weights, has_locations)?)
 }
 
 /// The sums of products that code of a model computes in bytes and in reals.

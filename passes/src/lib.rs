@@ -41,7 +41,7 @@ pub mod target;
 pub use all::{ALL, register};
 pub use compile::{
     CompileError, Options, Stop, compile_model, compile_model_for_profile, compile_tensors,
-    compile_tensors_for_profile, model_after, pipeline_text, report_passes, sums_of_products,
+    compile_tensors_for_profile, model_after, model_as_c, pipeline_text, report_passes, sums_of_products,
     tensors_to_llvm,
 };
 pub use emit::EmitError;

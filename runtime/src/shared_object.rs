@@ -236,8 +236,9 @@ pub fn literal(text: &str) -> String {
     out
 }
 
-pub(crate) fn in_comment(text: &str) -> String {
-    text.replace("*/", "* /").replace(char::is_control, " ")
+/// A text for a comment of C: on one line, without the delimiters of comments and without trigraphs.
+pub fn in_comment(text: &str) -> String {
+    text.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace(char::is_control, " ")
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::target::Target;
 use skript_import::Origin;
+use skript_passes::codegen::c;
 use skript_passes::target::Integers;
 use skript_passes::{CompileError, Options, Stop, code_cache};
-use skript_passes::{compile_model, compile_model_for_profile, model_after, report_passes};
+use skript_passes::{compile_model, compile_model_for_profile, model_after, model_as_c, report_passes};
 use skript_runtime::profile::Step;
 use skript_runtime::{Artifact, Cache};
 use skript_stablehlo::import::{self, Program, Refusal, Shapes};
@@ -159,6 +160,20 @@ impl Compiler {
         let reported =
             report_passes(model.ir(), model.sources(), &self.tuned(model).0, has_locations, report);
         reported.map_err(|e| model.not_compiled(&e))
+    }
+
+    /// Writes a model as a C program, with comments that state source locations if `has_locations` is set.
+    ///
+    /// # Errors
+    /// The errors of [`Compiler::compile`], and operators that have no form in C.
+    pub fn c_program(
+        &self,
+        model: &Model,
+        weights: c::Weights,
+        has_locations: bool,
+    ) -> Result<c::Program, Error> {
+        let program = model_as_c(model.ir(), model.sources(), &self.options, weights, has_locations);
+        program.map_err(|e| model.not_compiled(&e))
     }
 
     /// Compiles `@main`, or the only public function, of a StableHLO program (MLIR text), or loads its code from the cache. `shapes`

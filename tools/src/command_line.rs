@@ -286,7 +286,7 @@ pub struct CompileArguments {
     model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// Stage or format to write; the default follows from the extension of -o: .skm, .so, .o, .s or .ll, of kernels .ptx or .spv
+    /// Stage or format to write; the default follows from the extension of -o: .skm, .so, .o, .s, .ll or .c, of kernels .ptx or .spv
     #[arg(long, value_enum)]
     pub emit: Option<EmitName>,
     /// Lowering of formulas

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The weights of StableHLO programs: options of `skript compile` and `skript-translate`, and the written files.
+//! The weights of StableHLO and C programs: options of `skript compile` and `skript-translate`, and the written files.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,8 @@ pub enum WeightsLocation {
     /// Passed by the caller as arguments; this is the default
     #[default]
     Args,
-    /// In a file next to the program, FILE.safetensors, whose arrays the caller passes as arguments
+    /// In a file next to the program, FILE.safetensors, whose arrays the caller passes as arguments; of a C program, in
+    /// FILE.bin
     File,
     /// In the program, as constants, up to --limit inline_bytes=N; variables that the model updates remain
     /// arguments
@@ -37,7 +38,7 @@ pub const READING: &str = "reading-weights";
 
 #[derive(Debug, Default, Args)]
 pub struct ProgramWeights {
-    /// Location of the weights of a StableHLO program
+    /// Location of the weights of a StableHLO or C program
     #[arg(long = "weights", value_enum, value_name = "WHERE", group = READING)]
     pub location: Option<WeightsLocation>,
     /// Folder of the weights, or a .safetensors, .npz, .gguf or .tgz file; the model's own folder if not given

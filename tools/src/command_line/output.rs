@@ -106,6 +106,7 @@ fn emitted_as(extension: &str) -> Option<EmitName> {
         "o" | "spv" => Some(EmitName::Obj),
         "s" | "ptx" => Some(EmitName::Asm),
         "ll" => Some(EmitName::Llvm),
+        "c" => Some(EmitName::C),
         _ => None,
     }
 }

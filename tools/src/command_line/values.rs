@@ -145,6 +145,8 @@ pub enum EmitName {
     Llvm,
     /// Assembly
     Asm,
+    /// A C11 program, and with -o its header; --weights states where the weights are
+    C,
     /// An object file with the entry `skript_entry`
     Obj,
     /// A self-contained shared object with a C header; linked by cc

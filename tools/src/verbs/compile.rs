@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript compile`: compiles a model to a file, or prints it after an intermediate stage.
 
+mod c;
 mod dump;
 mod program;
 mod shared_object;
@@ -105,7 +106,7 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
         Diagnostic::without_location(code, text).with_help(help)
     };
     let extension = arguments.wrong_extension().map(|text| {
-        let help = "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, for GPU kernels `.ptx` or `.spv`, or --emit, such as --emit=linalg";
+        let help = "use the extension `.skm`, `.so`, `.o`, `.s`, `.ll` or `.c`, for GPU kernels `.ptx` or `.spv`, or --emit, such as --emit=linalg";
         wrong(&OUTPUT, &text, help)
     });
     let unused = arguments.unused_flag().map(|text| {
@@ -140,9 +141,14 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
             "use --emit=stablehlo with --mesh",
         ),
         output(
-            arguments.weights.location.is_some() && !is_stablehlo,
-            "--weights applies to StableHLO programs only",
-            "use --emit=stablehlo with --weights",
+            arguments.weights.location.is_some() && !is_stablehlo && emit != EmitName::C,
+            "--weights applies to StableHLO and C programs only",
+            "use --emit=stablehlo or --emit=c with --weights",
+        ),
+        output(
+            emit == EmitName::C && !arguments.target.is_default(),
+            "C programs are for any processor",
+            "leave the options of the target out here; the C compiler selects the processor",
         ),
         output(
             arguments.embed_weights && !embeds,
@@ -168,7 +174,7 @@ fn unread_variables(emit: EmitName) -> Diagnostic {
         EmitName::So => {
             "add --embed-weights to write the weights into the shared object, or leave --variables out here: its caller passes the folder of the weights"
         }
-        EmitName::Stablehlo => {
+        EmitName::Stablehlo | EmitName::C => {
             "add --weights=file to write the weights beside the program, or --weights=inline to write them into it"
         }
         _ => "leave --variables out: the output has no weights; its caller passes them",
@@ -199,6 +205,9 @@ fn make(
     }
     if arguments.emit() == EmitName::Stablehlo {
         return stablehlo::make(arguments, model, variables).map(|()| None);
+    }
+    if arguments.emit() == EmitName::C {
+        return c::make(arguments, model, variables).map(|()| None);
     }
     if arguments.emit() == EmitName::Artifact {
         let artifact = artifact(arguments, model, variables)?;
@@ -287,6 +296,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
         EmitName::Model => Some("the composed model, which exists before the first pass"),
         EmitName::Skript if arguments.keep.is_empty() => Some("the module that the passes start from"),
         EmitName::Stablehlo => Some("a StableHLO program, which is not written by a pass pipeline"),
+        EmitName::C => Some("a C program, which is written from loops of a separate pipeline"),
         _ => None,
     };
     if let Some(what) = without {
@@ -328,7 +338,9 @@ fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
         EmitName::LlvmUnoptimized => (Stop::Code(Form::Unoptimized), pipeline),
         EmitName::Llvm => (Stop::Code(Form::Llvm), pipeline),
         EmitName::Asm => (Stop::Code(Form::Assembly), pipeline),
-        EmitName::Obj | EmitName::So | EmitName::Artifact => (Stop::Code(Form::Object), pipeline),
+        EmitName::Obj | EmitName::So | EmitName::Artifact | EmitName::C => {
+            (Stop::Code(Form::Object), pipeline)
+        }
     }
 }
 
