@@ -64,11 +64,11 @@ fn file_bytes(path: &Path) -> Result<Vec<u8>> {
 
 /// A text of bounded size.
 fn shown(bytes: &[u8]) -> Value {
-    let text = String::from_utf8_lossy(bytes);
-    let end = text.floor_char_boundary(MAX_SHOWN_BYTES);
-    match text.get(..end).filter(|_| end < text.len()) {
-        Some(start) => format!("{start}\n… {} more bytes are not shown\n", text.len() - end).into(),
-        None => text.into(),
+    let end = bytes.len().min(MAX_SHOWN_BYTES);
+    let text = String::from_utf8_lossy(bytes.get(..end).unwrap_or(bytes));
+    match bytes.len() - end {
+        0 => text.into(),
+        hidden => format!("{text}\n… {hidden} more bytes are not shown\n").into(),
     }
 }
 
