@@ -334,7 +334,7 @@ fn completed_operators_have_signatures_and_comments() {
 #[test]
 fn fixes_keep_long_texts() {
     let Session { _folder, main, mut editor, .. } = session();
-    let long = format!("{}\n        + count", vec!["count"; 12].join(" + "));
+    let long = format!("{}\n        + count", ["count"; 12].join(" + "));
     let text = format!(
         "operator f {{
     @attrib {{ count: int; }}
