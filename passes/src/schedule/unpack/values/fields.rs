@@ -129,7 +129,11 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
         let (lanes, flags): (Vec<_>, Vec<_>) =
             fields.terms.iter().copied().partition(|(bits, _)| is_lanes(bits));
         let is_flags = flags.iter().all(|(bits, _)| matches!(bits, Bits::Flags(_)));
-        if !self.permutes || !is_flags || !fields.is_exact() {
+        let counts =
+            lanes.iter().map(|(bits, _)| if let Bits::Lanes { count, .. } = bits { *count } else { 0 });
+        // Several tables occupy registers that the scales need; shifts and masks are faster then.
+        let has_large_tables = lanes.len() > 1 && counts.sum::<u32>() > self.window();
+        if !self.permutes || !is_flags || !fields.is_exact() || has_large_tables {
             return None;
         }
         let mut offset = fields.offset;
