@@ -2,6 +2,7 @@
 //! The flags and arguments of `skript`.
 
 mod call;
+mod diff;
 mod generate;
 mod grad;
 mod import;
@@ -17,6 +18,7 @@ mod values;
 mod view;
 
 pub use call::{CallArguments, WeightsArguments};
+pub use diff::DiffArguments;
 pub use generate::{ChatArguments, GenerateArguments, LanguageArguments};
 pub use grad::{GradArguments, StepArguments};
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
@@ -75,6 +77,8 @@ pub enum Verb {
     Compile(CompileArguments),
     /// Compare compiled code with the evaluator, and print the first tensor that differs
     Compare(CompareArguments),
+    /// Show how two models differ: operations, attributes, types, formulas, weights
+    Diff(DiffArguments),
     /// Measure latency, memory and arithmetic rate
     Bench(BenchArguments),
     /// Measure plans of the kernels of a model on this machine, and keep the fastest for later compilations

@@ -9,6 +9,7 @@ mod check;
 mod compare;
 mod compile;
 mod completions;
+mod diff;
 mod explain;
 mod fmt;
 mod generate;
@@ -113,6 +114,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Chat(a) => a.language.message_format,
         Verb::Compile(a) => a.reading.message_format,
         Verb::Compare(a) => a.call.reading.message_format,
+        Verb::Diff(a) => a.reading.message_format,
         Verb::Bench(a) => a.call.reading.message_format,
         Verb::Tune(a) => a.call.reading.message_format,
         Verb::Quantize(a) => a.reading.message_format,
@@ -135,6 +137,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Chat(arguments) => chat::run(&arguments, console),
         Verb::Compile(arguments) => compile::run(&arguments, console),
         Verb::Compare(arguments) => compare::run(&arguments, console),
+        Verb::Diff(arguments) => diff::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
         Verb::Tune(arguments) => tune::run(&arguments, console),
         Verb::Quantize(arguments) => quantize::run(&arguments, console),

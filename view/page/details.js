@@ -40,9 +40,20 @@ function showModel() {
     add(details, "p", `${duration(total)} for a call` + (elsewhere > 0 ? `, ${duration(elsewhere)} of it outside of the boxes` : ""), "soft");
   }
   add(details, "p", "Select a box to see its formula. Press ? for the keys.", "soft");
+  showDifferences();
   if (entry.definition !== null) {
     heading("graph");
     showDefinition(picture.definitions[entry.definition]);
+  }
+}
+
+/** The differences from the other model, if the page compares models. */
+function showDifferences() {
+  if (!picture.differences) return;
+  heading("differences");
+  for (const { change, item, name, details: parts } of picture.differences) {
+    add(details, "p", `${change} ${item} ${name}`);
+    table(parts.map(({ part, values }) => [part, values.map((value) => value ?? "none").join(" → ")]));
   }
 }
 

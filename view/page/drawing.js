@@ -75,6 +75,7 @@ function drawBox(box, readable) {
   const parts = insideOf(node);
   if (parts.length > 0) g.setAttribute("aria-expanded", expanded.has(box.path));
   if (expanded.has(box.path)) g.classList.add("expanded");
+  if (node.change) g.classList.add("is-" + node.change);
   const round_ = node.kind === "input" || node.kind === "output" ? 11 : 5;
   const frame = make("rect", { class: "frame", width: box.width, height: box.height, rx: round_ }, g);
   paint(frame, g, box);

@@ -62,5 +62,5 @@ function spoken(box) {
   const kind = { input: "input ", output: "output ", operator: "", control: "" }[node.kind];
   const label = [node.label, node.note].filter((text) => text !== null).map((text) => ", " + text).join("");
   const types = node.outputs.map((tensor) => tensor.type).join(", ");
-  return kind + node.title + label + (types === "" ? "" : ", computes " + types);
+  return (node.change ? node.change + " " : "") + kind + node.title + label + (types === "" ? "" : ", computes " + types);
 }

@@ -36,6 +36,7 @@ impl Picture {
             variables: variables.collect(),
             cost: format!("{}{}", cost.precision.prefix(), cost.flops),
             profile: None,
+            differences: Vec::new(),
             definitions: collector.definitions.texts,
             scopes: collector.scopes,
         }
@@ -227,6 +228,7 @@ impl<'m> Collector<'m> {
             kind: Kind::Input,
             title,
             label: None,
+            change: None,
             note: text::comment(span, sources),
             instance: None,
             location: text::location(span, sources),

@@ -8,6 +8,7 @@
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 mod collect;
 mod definitions;
+mod difference;
 mod dot;
 mod histogram;
 mod layout;
@@ -17,6 +18,7 @@ mod profile;
 mod reads;
 mod text;
 
+pub use difference::{Change, Detail, Difference, differences, short};
 pub use histogram::{Bins, Histogram};
 pub use picture::{Definition, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable};
 pub use profile::{Profile, ProfileError, Time};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The content of a page as plain data.
 
+use crate::difference::{Change, Difference};
 use crate::histogram::Histogram;
 use crate::profile::Profile;
 use serde::Serialize;
@@ -24,6 +25,20 @@ pub struct Picture {
     pub cost: String,
     /// Measured times.
     pub profile: Option<Profile>,
+    /// The differences from another model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+}
+
+impl Picture {
+    /// Marks the boxes of this model that differ from those of another model, by their locations.
+    pub fn mark(&mut self, differences: &[Difference]) {
+        for node in self.scopes.iter_mut().flat_map(|scope| &mut scope.nodes) {
+            let is_here = |difference: &&Difference| difference.locations[1].as_ref() == Some(&node.location);
+            node.change = differences.iter().find(is_here).map(|difference| difference.change);
+        }
+        self.differences = differences.to_vec();
+    }
 }
 
 /// One graph of boxes.
@@ -58,6 +73,9 @@ pub struct Node {
     pub title: String,
     /// The label of an invocation.
     pub label: Option<String>,
+    /// How the box differs from that of another model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// The comment after the call: in imported models, the name of the node.
     pub note: Option<String>,
     /// The instance that is invoked.

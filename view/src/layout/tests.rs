@@ -10,6 +10,7 @@ fn scope(titles: &[usize], edges: &[(usize, usize)]) -> Scope {
         kind: Kind::Operator,
         title: "x".repeat(*length),
         label: None,
+        change: None,
         note: None,
         instance: None,
         location: String::new(),

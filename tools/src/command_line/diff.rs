@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The arguments of `skript diff`.
+
+use super::ModelArguments;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct DiffArguments {
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or an ONNX model
+    pub first: PathBuf,
+    /// The model to compare with it
+    pub second: PathBuf,
+    #[command(flatten)]
+    pub reading: ModelArguments,
+    /// Do not read weights: only their names and types are compared
+    #[arg(long)]
+    pub no_weights: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page that shows the second model as a graph, with the boxes that differ marked
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+}
