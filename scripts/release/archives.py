@@ -70,8 +70,15 @@ def dependencies(binaries):
         control.write_text("Source: skriptnd\n\nPackage: skriptnd\nArchitecture: any\n")
         # Debian has MLIR's libraries in a folder of its version.
         command = ["dpkg-shlibdeps", "-O", "--ignore-missing-info", *("-l%s" % folder for folder in library_folders(binaries)), *binaries]
-        done = subprocess.run([str(c) for c in command], cwd=temporary, check=True, capture_output=True, text=True)
-    return done.stdout.strip().removeprefix("shlibs:Depends=")
+        # Perl's hash order selects one of two paths to libLLVM, and only one path has a package.
+        environment = {**os.environ, "PERL_HASH_SEED": "0"}
+        done = subprocess.run([str(c) for c in command], cwd=temporary, check=True, capture_output=True, text=True, env=environment)
+    depends = done.stdout.strip().removeprefix("shlibs:Depends=").split(", ")
+    for library in loaded_libraries(BUILT / "skript-driver").values():
+        if "llvm" in str(library):
+            package = stdout_of("dpkg-query", "-S", library.resolve()).split(":")[0]
+            depends += [] if any(entry.split()[0] == package for entry in depends) else [package]
+    return ", ".join(sorted(depends))
 
 
 def library_folders(binaries):
