@@ -191,6 +191,8 @@ windows = [
     ("Conv", dict(strides=[2, 2], **auto)),
     ("Conv", dict(strides=[3, 1], auto_pad="SAME_LOWER")),
     ("Conv", dict(strides=[2, 2], dilations=[2, 1], **auto)),
+    ("MaxPool", dict(kernel_shape=[1, 1], strides=[2, 3], **auto)),
+    ("MaxPool", dict(kernel_shape=[1, 1], strides=[2, 2], **above)),
 ]
 for at, (operator, attributes) in enumerate(windows):
     opset = 22 if operator == "LpPool" else 19

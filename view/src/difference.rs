@@ -64,7 +64,8 @@ pub fn differences(first: &Picture, second: &Picture) -> Vec<Difference> {
 
 /// Adds the differences between two graphs, and those between the blocks of branches and loops that both have.
 fn compare(models: [&Picture; 2], scopes: [usize; 2], found: &mut Vec<Difference>) {
-    let [Some(a), Some(b)] = [0, 1].map(|n| Graph::new(models[n], scopes[n])) else { return };
+    let ([first, second], [one, other]) = (models, scopes);
+    let (Some(a), Some(b)) = (Graph::new(first, one), Graph::new(second, other)) else { return };
     let pairs = matching::pairs(&a, &b);
     found.extend(report::graph(&a, &b, &pairs));
     for (first, second) in pairs.matched() {

@@ -86,7 +86,9 @@ pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil:
     let axes = spatial.iter().enumerate().map(axis).collect::<Ruled<Vec<Axis>>>()?;
     let auto = Auto::read(c)?;
     let given = numbers(c, "pads", 2 * d, 0, -MAX_NUMBER)?;
-    let is_dynamic = axes.iter().any(|axis| axis.extent.value().is_none() && axis.stride != 1);
+    // Windows of one element need no padding.
+    let is_computed = |axis: &Axis| axis.extent.value().is_none() && axis.stride != 1 && axis.reach != 1;
+    let is_dynamic = axes.iter().any(is_computed);
     let computed = match auto {
         Auto::Same(side) if is_dynamic => Some(Computed::Padding(side)),
         Auto::Pads | Auto::Valid if is_dynamic && ceil => Some(Computed::Overhang),
@@ -138,7 +140,7 @@ impl<'e> Axis<'e> {
         Ok(Axis { extent, size, stride, dilation, reach })
     }
 
-    /// The padding of a static extent, or for steps of one element, with which as many windows as steps fit into the input.
+    /// The padding of a static extent, or for steps or windows of one element, with which as many windows as steps fit into the input.
     fn same(&self, side: &str) -> Ruled<[i64; 2]> {
         let total = match self.extent.value() {
             Some(e) => {

@@ -86,7 +86,7 @@ pub(crate) fn write(
     }
     writer.declare(ARENA, "unsigned char *const arena = workspace;");
     for parameter in parameters.iter().filter(|parameter| parameter.is_weight()) {
-        writer.declare(&parameter.name, parameter.from_weights());
+        writer.declare(&parameter.name, parameter.weight_pointer());
     }
     writer.block(block)?;
     let program = header::Program {

@@ -246,10 +246,11 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
             match (few, many) {
                 (Err(Failure::Unsupported), _) | (_, Err(Failure::Unsupported)) => return None,
                 // The last kernels read values that they do not compute if there are new scales.
-                (Ok(few), Ok(many)) if before == tables.list.len() => {
-                    if !tables.scales.settle(self.shape.lanes, self.shape.blocks()) {
-                        return Some(Kernels { tables, few, many });
-                    }
+                (Ok(few), Ok(many))
+                    if before == tables.list.len()
+                        && !tables.scales.settle(self.shape.lanes, self.shape.blocks()) =>
+                {
+                    return Some(Kernels { tables, few, many });
                 }
                 _ => {}
             }

@@ -43,8 +43,11 @@ pub fn run(arguments: &DiffArguments, console: &mut Console) -> Status {
                 Err(error) => other.report_all(error.into()),
             }
         }
-        let text = if arguments.json { format!("{}\n", json!({ "differences": all })) } else { text(&all) };
-        crate::stdout::print(&skript_host::printable(&text));
+        if arguments.json {
+            crate::stdout::print(&format!("{}\n", json!({ "differences": all })));
+        } else {
+            crate::stdout::print(&skript_host::printable(&text(&all)));
+        }
     }
     let ends = sessions.into_iter().map(|session| session.close(console)).max();
     ends.unwrap_or(Status::Done).max(if differs { Status::Wrong } else { Status::Done })

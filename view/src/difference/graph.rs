@@ -18,9 +18,8 @@ pub(super) enum Operand {
 pub(super) struct Graph<'p> {
     pub(super) model: &'p Picture,
     scope: &'p Scope,
-    pub(super) operands: Vec<Vec<Operand>>,
-    /// The boxes that read results of each box, with the position of the operand.
-    pub(super) users: Vec<Vec<(usize, usize)>>,
+    operands: Vec<Vec<Operand>>,
+    users: Vec<Vec<(usize, usize)>>,
 }
 
 impl<'p> Graph<'p> {
@@ -69,7 +68,13 @@ impl<'p> Graph<'p> {
     }
 
     pub(super) fn node(&self, number: usize) -> &'p Node {
-        &self.scope.nodes[number]
+        let node = self.scope.nodes.get(number);
+        node.unwrap_or_else(|| unreachable!("internal compiler error: a graph has no box {number}"))
+    }
+
+    /// The boxes that read results of a box, with the position of the operand.
+    pub(super) fn users(&self, number: usize) -> &[(usize, usize)] {
+        self.users.get(number).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn operands(&self, number: usize) -> &[Operand] {

@@ -3,10 +3,11 @@
 
 use super::graph::{Graph, Operand};
 use crate::picture::Kind;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The maximum product of the lengths of sequences whose longest common subsequence is computed.
+/// The maximum product of the lengths of sequences that are compared item by item.
 const MOST: usize = 4_000_000;
 
 /// Corresponding boxes.
@@ -27,9 +28,11 @@ impl Pairs {
     }
 
     fn add(&mut self, a: usize, b: usize) {
-        if self.is_free(a, b) {
-            self.second[a] = Some(b);
-            self.first[b] = Some(a);
+        if self.is_free(a, b)
+            && let (Some(second), Some(first)) = (self.second.get_mut(a), self.first.get_mut(b))
+        {
+            *second = Some(b);
+            *first = Some(a);
         }
     }
 }
@@ -113,7 +116,7 @@ struct Structure {
 fn unique<K: Ord>(a: &Graph, b: &Graph, pairs: &mut Pairs, key: impl Fn(&Graph, usize) -> Option<K>) {
     let [first, second] = [(a, &pairs.second), (b, &pairs.first)].map(|(graph, taken)| {
         let mut keys: BTreeMap<K, Vec<usize>> = BTreeMap::new();
-        for n in (0..graph.nodes().len()).filter(|n| taken[*n].is_none()) {
+        for n in free(taken) {
             if let Some(key) = key(graph, n) {
                 keys.entry(key).or_default().push(n);
             }
@@ -139,11 +142,11 @@ fn around(a: &Graph, b: &Graph, pairs: &mut Pairs) {
                 near.push((*p, *q));
             }
         }
-        for (user, position) in &a.users[one] {
+        for (user, position) in a.users(one) {
             let is_free = |(n, p): &&(usize, usize)| {
-                p == position && pairs.first[*n].is_none() && b.title(*n) == a.title(*user)
+                p == position && pairs.first.get(*n) == Some(&None) && b.title(*n) == a.title(*user)
             };
-            if let Some((found, _)) = b.users[other].iter().find(is_free) {
+            if let Some((found, _)) = b.users(other).iter().find(is_free) {
                 near.push((*user, *found));
             }
         }
@@ -157,47 +160,33 @@ fn around(a: &Graph, b: &Graph, pairs: &mut Pairs) {
     }
 }
 
-/// Matches the remaining operations by the longest common sequence of operators.
+/// The boxes without a corresponding one.
+fn free(taken: &[Option<usize>]) -> impl Iterator<Item = usize> {
+    taken.iter().enumerate().filter(|(_, other)| other.is_none()).map(|(n, _)| n)
+}
+
+/// Matches the remaining operations by a common sequence of operators.
 fn in_order(a: &Graph, b: &Graph, pairs: &mut Pairs) {
-    let free = |graph: &Graph, taken: &[Option<usize>]| -> Vec<usize> {
-        (0..graph.nodes().len()).filter(|n| taken[*n].is_none() && graph.is_operation(*n)).collect()
+    let remaining = |graph: &Graph, taken: &[Option<usize>]| -> Vec<usize> {
+        free(taken).filter(|n| graph.is_operation(*n)).collect()
     };
-    let (first, second) = (free(a, &pairs.second), free(b, &pairs.first));
-    let is_equal = |p: usize, q: usize| a.title(first[p]) == b.title(second[q]);
-    for (p, q) in common(first.len(), second.len(), is_equal) {
-        pairs.add(first[p], second[q]);
+    let (first, second) = (remaining(a, &pairs.second), remaining(b, &pairs.first));
+    let titles = |graph: &Graph, boxes: &[usize]| boxes.iter().map(|n| graph.title(*n).to_owned()).collect();
+    let (one, other): (Vec<String>, Vec<String>) = (titles(a, &first), titles(b, &second));
+    for operation in edits(&one, &other).iter().filter(|operation| operation.tag() == DiffTag::Equal) {
+        for (p, q) in operation.old_range().zip(operation.new_range()) {
+            if let (Some(p), Some(q)) = (first.get(p), second.get(q)) {
+                pairs.add(*p, *q);
+            }
+        }
     }
 }
 
-/// The positions of a longest common subsequence; of the common beginning if the sequences are very long.
-pub(super) fn common(
-    rows: usize,
-    columns: usize,
-    is_equal: impl Fn(usize, usize) -> bool,
-) -> Vec<(usize, usize)> {
-    if rows.saturating_mul(columns) > MOST {
-        return (0..rows.min(columns)).take_while(|n| is_equal(*n, *n)).map(|n| (n, n)).collect();
+/// The edits that change one sequence to another. Long sequences are compared as a whole.
+pub(super) fn edits(first: &[String], second: &[String]) -> Vec<DiffOp> {
+    let (old_len, new_len) = (first.len(), second.len());
+    if old_len.saturating_mul(new_len) > MOST && first != second {
+        return vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }];
     }
-    let mut lengths = vec![vec![0_u32; columns + 1]; rows + 1];
-    for p in (0..rows).rev() {
-        for q in (0..columns).rev() {
-            lengths[p][q] = if is_equal(p, q) {
-                lengths[p + 1][q + 1] + 1
-            } else {
-                lengths[p + 1][q].max(lengths[p][q + 1])
-            };
-        }
-    }
-    let (mut p, mut q, mut found) = (0, 0, Vec::new());
-    while p < rows && q < columns {
-        if is_equal(p, q) {
-            found.push((p, q));
-            (p, q) = (p + 1, q + 1);
-        } else if lengths[p + 1][q] >= lengths[p][q + 1] {
-            p += 1;
-        } else {
-            q += 1;
-        }
-    }
-    found
+    capture_diff_slices(Algorithm::Myers, first, second)
 }

@@ -2,9 +2,10 @@
 //! The differences between boxes, variables and definitions that correspond to each other.
 
 use super::graph::{Graph, Operand};
-use super::matching::{Pairs, common};
+use super::matching::{Pairs, edits};
 use super::{Change, Detail, Difference, short};
 use crate::picture::{Definition, Kind, Picture};
+use similar::DiffTag;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences between two graphs.
@@ -188,16 +189,11 @@ fn lines(first: &[String], second: &[String]) -> Vec<Detail> {
     if one == other {
         return Vec::new();
     }
-    let mut kept = common(first.len(), second.len(), |p, q| first[p] == second[q]);
-    kept.push((first.len(), second.len()));
-    let (mut p, mut q, mut details) = (0, 0, Vec::new());
-    for (next, other) in kept {
-        let [removed, added] = [&first[p..next], &second[q..other]].map(|lines| lines.join("\n"));
-        if !removed.is_empty() || !added.is_empty() {
-            let values = [removed, added].map(|text| Some(text).filter(|text| !text.is_empty()));
-            details.push(Detail { part: "formula".to_owned(), values });
-        }
-        (p, q) = (next + 1, other + 1);
-    }
-    details
+    let changed = edits(first, second).into_iter().filter(|operation| operation.tag() != DiffTag::Equal);
+    let details = changed.map(|operation| {
+        let lines = [first.get(operation.old_range()), second.get(operation.new_range())];
+        let values = lines.map(|lines| lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")));
+        Detail { part: "formula".to_owned(), values }
+    });
+    details.collect()
 }

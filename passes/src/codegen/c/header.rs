@@ -54,7 +54,7 @@ impl Parameter {
     }
 
     /// The declaration of the local pointer to a weight.
-    pub(super) fn from_weights(&self) -> String {
+    pub(super) fn weight_pointer(&self) -> String {
         format!("{}restrict {} = weights->{};", self.pointer(), self.name, self.name)
     }
 

@@ -10,7 +10,8 @@ const LOOPS: [&str; 12] = ["i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s"
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float for goto if \
 inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile \
 while bool true false NAN INFINITY INT64_MIN INT64_C memcpy main arena workspace weights asm typeof linux unix \
-abs acos asin atan ceil cos cosh div erf exp fabs floor fma fmax fmin fmod gamma j0 j1 jn labs lgamma log log1p log2 \
+NULL abort assert calloc errno exit fmod fpclassify free isfinite isinf isnan isnormal malloc math_errhandling memcmp memmove modf \
+realloc stderr stdin stdout trunc abs acos asin atan ceil cos cosh div erf exp fabs floor fma fmax fmin fmod gamma j0 j1 jn labs lgamma log log1p log2 \
 logb nan pow remainder rint round scalb signbit sin sinh sqrt tan tanh tgamma trunc y0 y1 yn index memset strlen";
 
 /// The names in use.
@@ -71,11 +72,24 @@ pub(super) fn identifier(text: &str) -> String {
     let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     // Identifiers that begin with `_` or `skript_` are reserved.
     let name = name.trim_start_matches('_');
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.starts_with("skript_") {
+    if name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !name.starts_with("skript_")
+        && !is_of_headers(name)
+    {
         name.to_owned()
     } else {
         format!("t_{name}")
     }
+}
+
+/// Whether an identifier may be one of the C library: a macro such as `SIZE_MAX`, a type such as `size_t`, or the variant of a function
+/// for `float` or `long double`.
+fn is_of_headers(name: &str) -> bool {
+    let is_macro = name.contains('_') && !name.contains(|c: char| c.is_ascii_lowercase());
+    let function = name.strip_suffix(['f', 'l']);
+    let is_variant =
+        function.is_some_and(|function| RESERVED.split_whitespace().any(|word| word == function));
+    is_macro || name.ends_with("_t") || is_variant
 }
 
 #[cfg(test)]
@@ -88,6 +102,9 @@ mod tests {
         let texts = ["x", "x", "xs:1", "1a", "int", "_é", "", "skript_min"];
         let expected = ["x", "x_2", "xs_1", "t_1a", "int_2", "t_", "t__2", "t_skript_min"];
         assert_eq!(texts.map(|text| names.unique(text)), expected);
+        let of_headers = ["NULL", "SIZE_MAX", "int64_t", "roundf", "free", "X", "half"];
+        let expected = ["NULL_2", "t_SIZE_MAX", "t_int64_t", "t_roundf", "free_2", "X", "half"];
+        assert_eq!(of_headers.map(|text| names.unique(text)), expected);
         assert_eq!(names.unique("i"), "i");
         assert_eq!(names.loop_variable(0), "j");
         assert_eq!(names.loop_variable(13), "i13");

@@ -59,7 +59,8 @@ impl Ranges {
                 let natural = operands.iter().filter(|range| range.0 >= 0);
                 Some((0, natural.map(|range| range.1).min()?))
             }
-            ops::arith::DIVSI | ops::arith::FLOORDIVSI if divides() => ends(i128::div_euclid),
+            ops::arith::DIVSI if divides() => ends(|a, b| a / b),
+            ops::arith::FLOORDIVSI if divides() => ends(i128::div_euclid),
             ops::arith::CEILDIVSI if divides() => ends(|a, b| -(-a).div_euclid(b)),
             ops::arith::REMSI if divides() => {
                 let (value, divisor) = (*operands.first()?, *operands.get(1)?);

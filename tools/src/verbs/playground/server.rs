@@ -18,6 +18,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
@@ -149,10 +150,13 @@ pub fn serve(listener: TcpListener, site: Site) -> std::io::Result<()> {
     runtime.block_on(async {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let mut terminated = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        let mut terminated = signal(SignalKind::terminate())?;
+        // The terminal was closed.
+        let mut closed = signal(SignalKind::hangup())?;
         tokio::select! {
             interrupted = tokio::signal::ctrl_c() => interrupted,
             _ = terminated.recv() => Ok(()),
+            _ = closed.recv() => Ok(()),
             () = accept(&listener, Arc::new(site)) => Ok(()),
         }
     })
