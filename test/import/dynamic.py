@@ -191,7 +191,6 @@ windows = [
     ("Conv", dict(strides=[2, 2], **auto)),
     ("Conv", dict(strides=[3, 1], auto_pad="SAME_LOWER")),
     ("Conv", dict(strides=[2, 2], dilations=[2, 1], **auto)),
-    ("MaxPool", dict(kernel_shape=[1, 1], strides=[2, 3], **auto)),
     ("MaxPool", dict(kernel_shape=[1, 1], strides=[2, 2], **above)),
 ]
 for at, (operator, attributes) in enumerate(windows):
@@ -201,6 +200,9 @@ for at, (operator, attributes) in enumerate(windows):
         inputs = "x w" if operator == "Conv" else "x"
         case(f"{operator} with window {at} of {height}×{width}", [node(operator, inputs, "y", **attributes)], {"x": reals(3, 2, height, width)}, weights, image,
              opset=opset, oracle="onnx" if "dilations" in attributes else "onnxruntime")
+for height, width in ((7, 8), (4, 4), (1, 2)):
+    case(f"Conv with a window of one element of {height}×{width}", [node("Conv", "x w", "y", strides=[2, 2], **auto)], {"x": reals(3, 2, height, width)},
+         dict(w=reals(4, 2, 1, 1)), image)
 for attributes in (dict(kernel_shape=[2, 2], strides=[3, 3], **auto), dict(kernel_shape=[2, 2], strides=[2, 2], pads=[1, 1, 1, 1], **above)):
     case(f"MaxPool with {attributes}", [node("MaxPool", "x", "y", **attributes)], {"x": reals(1, 2, 5, 5)}, (), image, refused="requires static extents")
 
