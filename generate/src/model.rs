@@ -145,6 +145,11 @@ impl LanguageModel {
         Arc::clone(&self.interrupt)
     }
 
+    /// Sets another flag that ends the work that begins afterwards.
+    pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt = flag;
+    }
+
     /// Sets the number of threads of calls, as [`Instance::set_threads`]. Texts do not depend on it.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;

@@ -39,22 +39,24 @@ pub fn replace_bytes(path: &Path, sync: Sync, parts: &[&[u8]]) -> Result<()> {
 }
 
 /// Writes a file that a user names: a new one, or one that replaces the file at `path`. Links are followed, and permissions are kept.
-/// A device or a pipe is written directly.
+/// A device, a pipe, and a stream of this process such as `/dev/stdout` are written directly.
 ///
 /// # Errors
 /// The error of the system. The old file remains, and the new one is removed.
 pub fn overwrite(path: &Path, parts: &[&[u8]]) -> Result<()> {
-    let Ok(old) = std::fs::metadata(path) else {
-        return replace_bytes(path, Sync::Later, parts);
-    };
-    if old.is_file() {
-        let permissions = Some(old.permissions());
-        return replace_with(&path.canonicalize()?, permissions, Sync::Later, |stream| {
-            write_all(stream, parts)
-        });
+    let is_stream = path.starts_with("/dev") || path.starts_with("/proc");
+    match std::fs::metadata(path) {
+        Ok(old) if old.is_file() && !is_stream => {
+            let permissions = Some(old.permissions());
+            replace_with(&path.canonicalize()?, permissions, Sync::Later, |stream| write_all(stream, parts))
+        }
+        Err(_) if !path.is_symlink() => replace_bytes(path, Sync::Later, parts),
+        // A stream, or a link to a file that does not exist yet.
+        _ => {
+            let file = OpenOptions::new().append(true).create(true).open(path)?;
+            filled(file, |stream| write_all(stream, parts)).map(drop)
+        }
     }
-    let file = OpenOptions::new().write(true).open(path)?;
-    filled(file, |stream| write_all(stream, parts)).map(drop)
 }
 
 fn replace_with(
@@ -66,10 +68,11 @@ fn replace_with(
     let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
     let new = tempfile::Builder::new().prefix(".").suffix(".new").make_in(folder(path), create)?;
     let (file, name) = new.into_parts();
-    let file = filled(file, write)?;
+    // Before the content, which others may not be allowed to read.
     if let Some(permissions) = permissions {
         file.set_permissions(permissions)?;
     }
+    let file = filled(file, write)?;
     if sync == Sync::Disk {
         file.sync_data()?;
     }
@@ -174,6 +177,16 @@ mod tests {
         overwrite(&link, &[b"text"]).unwrap();
         assert!(link.is_symlink());
         assert!(!fs::metadata(&link).unwrap().is_file());
+    }
+
+    #[test]
+    fn a_link_to_a_new_file_creates_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("link"));
+        symlink(&path, &link).unwrap();
+        overwrite(&link, &[b"new"]).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     }
 
     #[test]

@@ -64,8 +64,6 @@ pub struct LanguageModel {
 pub struct Generation {
     model: Shared<generation::LanguageModel>,
     text: Shared<generation::Generation>,
-    /// Ends the work of the model if it is set.
-    interrupt: Arc<AtomicBool>,
 }
 
 #[pymethods]
@@ -127,8 +125,7 @@ impl LanguageModel {
             Chat::from_messages(messages(prompt)?).answer(&model, &options)
         };
         let text = Shared::new(begun.map_err(|error| failure(py, error))?);
-        let interrupt = model.interrupt();
-        Ok(Generation { model: self.model.clone(), text, interrupt })
+        Ok(Generation { model: self.model.clone(), text })
     }
 }
 
@@ -140,13 +137,16 @@ impl Generation {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let (model, text) = (self.model.clone(), self.text.clone());
+        // Each call has a flag: another call may use the model at the same time.
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupt);
         let advanced = interruptible(py, move || {
             let mut model = model.lock();
-            model.interrupt().store(false, Ordering::Relaxed);
+            model.set_interrupt(flag);
             text.lock().advance(&mut model)
         });
         // The thread of the work would otherwise compute the rest of a prompt, and later calls would wait for it.
-        self.interrupt.store(advanced.is_err(), Ordering::Relaxed);
+        interrupt.store(advanced.is_err(), Ordering::Relaxed);
         advanced?.map_err(|error| failure(py, error))
     }
 

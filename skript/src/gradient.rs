@@ -173,7 +173,7 @@ impl Gradient {
     }
 
     fn composed(&self, model: &Model) -> Result<Model, Error> {
-        if let Some(composed) = &self.composed {
+        if let Some(composed) = self.composed.as_ref().filter(|own| own.ir().numbers == model.ir().numbers) {
             return Ok(composed.clone());
         }
         let numbers = model.ir().numbers;

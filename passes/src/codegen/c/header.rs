@@ -239,7 +239,7 @@ impl Program<'_> {
             "#ifndef {guard}\n#define {guard}\n\n#include <stdbool.h>\n#include <stdint.h>\n\n\
              /* The size and the alignment of the workspace in bytes. */\n\
              #define {function}_WORKSPACE_BYTES {}\n#define {function}_WORKSPACE_ALIGNMENT {}\n\n",
-            self.layout.size.max(1),
+            self.layout.size.max(1).next_multiple_of(self.layout.alignment.max(1)),
             self.layout.alignment
         );
         code.push_str("/* Numbers of elements; upper bounds for arrays with dynamic extents. */\n");
@@ -342,7 +342,7 @@ impl Program<'_> {
                 for (parameter, tensor) in self.in_role(Role::Weight).zip(tensors) {
                     let (name, element) = (&parameter.name, parameter.element);
                     let items = element::literals(tensor.bytes(), element);
-                    let array = format!("{function}_{name}");
+                    let array = format!("{function}_weight_{name}");
                     let _ = writeln!(code, "{}", table(element.name(), &array, &items));
                     let _ = writeln!(members, "  .{name} = {array},");
                 }

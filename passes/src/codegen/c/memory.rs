@@ -228,7 +228,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let source = ir::operand_at(op, 0).ok_or_else(|| refused(op, "has no array"))?;
         let source = self.array(source)?;
         // A cast has no groups.
-        let groups = reassociation(op).unwrap_or_default();
+        let groups: Vec<_> = reassociation(op).into_iter().flatten().collect();
         let array = match ir::name(op).as_str() {
             ops::memref::COLLAPSE_SHAPE => self.collapsed(source, &groups),
             ops::memref::EXPAND_SHAPE => {

@@ -10,7 +10,8 @@ const LOOPS: [&str; 12] = ["i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s"
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float for goto if \
 inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile \
 while bool true false NAN INFINITY INT64_MIN INT64_C memcpy main arena workspace weights asm typeof linux unix \
-NULL abort assert calloc errno exit fmod fpclassify free isfinite isinf isnan isnormal malloc math_errhandling memcmp memmove modf \
+NULL abort acosh alignas alignof asinh assert atan2 atanh cbrt constexpr copysign erfc exp2 expm1 frexp hypot ldexp lrint lround nearbyint \
+nullptr static_assert thread_local calloc errno exit fmod fpclassify free isfinite isinf isnan isnormal malloc math_errhandling memcmp memmove modf \
 realloc stderr stdin stdout trunc abs acos asin atan ceil cos cosh div erf exp fabs floor fma fmax fmin fmod gamma j0 j1 jn labs lgamma log log1p log2 \
 logb nan pow remainder rint round scalb signbit sin sinh sqrt tan tanh tgamma trunc y0 y1 yn index memset strlen";
 

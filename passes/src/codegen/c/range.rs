@@ -71,6 +71,8 @@ impl Ranges {
                 let [_, a, b] = *operands.as_slice() else { return None };
                 Some((a.0.min(b.0), a.1.max(b.1)))
             }
+            // The sign of a bool is its only bit.
+            ops::arith::INDEX_CAST | ops::arith::EXTSI if is_bool(op) => Some((-1, 0)),
             ops::arith::INDEX_CAST | ops::arith::EXTSI => operands.first().copied(),
             ops::arith::EXTUI | ops::arith::INDEX_CASTUI => {
                 operands.first().copied().filter(|range| range.0 >= 0)
@@ -89,4 +91,9 @@ impl Ranges {
             self.set(result, range);
         }
     }
+}
+
+/// Whether the operand is a bool.
+fn is_bool(op: OperationRef) -> bool {
+    ir::operand_at(op, 0).is_some_and(|operand| matches!(Element::new(operand.r#type()), Ok(Element::Bool)))
 }

@@ -3,6 +3,7 @@
 
 use skript::{Model, Tensor};
 use skript_semantics::Scalar;
+use skript_tensor::TensorError;
 use skript_view::{Change, Detail, Difference, short};
 use std::collections::BTreeMap;
 
@@ -15,10 +16,16 @@ pub fn compare(models: [(&Model, &mut Session); 2]) -> Result<Vec<Difference>, S
         let picture = model.picture();
         let weights = session.weights(Weights::from_model_folder())?;
         let values = weights.load_each(&model.requests()).into_iter().zip(&model.ir().variables);
-        // Models without files of weights are compared without values.
-        let named = values
-            .filter_map(|(value, variable)| Some((short(&picture, &variable.name).to_owned(), value.ok()?)));
-        loaded.push(named.collect::<BTreeMap<String, Tensor>>());
+        let mut named: BTreeMap<String, Tensor> = BTreeMap::new();
+        for (value, variable) in values {
+            match value {
+                Ok(value) => _ = named.insert(short(&picture, &variable.name).to_owned(), value),
+                // Variables without values are not compared.
+                Err(TensorError::Missing { .. }) => {}
+                Err(error) => return Err(skript::Error::Arrays(vec![error]).into()),
+            }
+        }
+        loaded.push(named);
     }
     let [first, second] = loaded.as_slice() else { return Ok(Vec::new()) };
     let mut differences = Vec::new();
@@ -45,8 +52,9 @@ fn largest(one: &Tensor, other: &Tensor) -> Option<Detail> {
     let mut worst: Option<(usize, f64, f64, f64)> = None;
     let mut count = 0_usize;
     for position in 0..one.volume() {
-        let [a, b] = [one, other].map(|tensor| tensor.get(position).map_or(f64::NAN, number));
-        if a == b || a.is_nan() && b.is_nan() {
+        let [x, y] = [one, other].map(|tensor| tensor.get(position));
+        let [a, b] = [x, y].map(|value| value.map_or(f64::NAN, number));
+        if x == y || a.is_nan() && b.is_nan() {
             continue;
         }
         count += 1;
