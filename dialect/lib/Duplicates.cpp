@@ -4,6 +4,7 @@
 #include "skript/Transforms.h"
 
 #include "mlir/IR/Operation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/ScopedHashTable.h"
@@ -101,3 +102,45 @@ private:
 } // namespace
 
 void skript::mergeDuplicates(Operation *root) { Merger().visit(root); }
+
+/// The attributes of a function except for its name.
+static SmallVector<NamedAttribute> withoutName(Operation *function) {
+  SmallVector<NamedAttribute> attributes(function->getAttrDictionary().begin(), function->getAttrDictionary().end());
+  llvm::erase_if(attributes, [](NamedAttribute own) { return own.getName() == SymbolTable::getSymbolAttrName(); });
+  return attributes;
+}
+
+size_t skript::fingerprint(Operation *function) {
+  llvm::hash_code code = llvm::hash_value(function->getName().getAsOpaquePointer());
+  for (NamedAttribute attribute : withoutName(function))
+    code = llvm::hash_combine(code, attribute.getName(), attribute.getValue());
+  llvm::DenseMap<Value, size_t> numbers;
+  auto define = [&](ValueRange values) {
+    for (Value value : values) {
+      numbers.try_emplace(value, numbers.size());
+      code = llvm::hash_combine(code, value.getType());
+    }
+  };
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != function) {
+      code = llvm::hash_combine(code, op->getName(), op->getRawDictionaryAttrs(), op->hashProperties());
+      for (Value operand : op->getOperands())
+        code = llvm::hash_combine(code, numbers.lookup(operand));
+      define(op->getResults());
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        define(block.getArguments());
+  });
+  return code;
+}
+
+bool skript::areEqualFunctions(Operation *left, Operation *right) {
+  if (left->getName() != right->getName() || left->getNumRegions() != right->getNumRegions() ||
+      withoutName(left) != withoutName(right))
+    return false;
+  return llvm::all_of(llvm::zip(left->getRegions(), right->getRegions()), [](auto regions) {
+    return OperationEquivalence::isRegionEquivalentTo(&std::get<0>(regions), &std::get<1>(regions),
+                                                      OperationEquivalence::IgnoreLocations);
+  });
+}

@@ -81,6 +81,9 @@ unsafe extern "C" {
     ) -> bool;
     pub(crate) fn skriptComputeInUsers(root: MlirOperation, operations: c_uint, inputs: c_uint) -> bool;
     pub(crate) fn skriptMergeDuplicates(root: MlirOperation);
+    pub(crate) fn skriptFingerprint(function: MlirOperation) -> usize;
+    pub(crate) fn skriptAreEqualFunctions(left: MlirOperation, right: MlirOperation) -> bool;
+    pub(crate) fn skriptIsReduction(iterator: MlirAttribute) -> bool;
     pub(crate) fn skriptApproximateMath(root: MlirOperation) -> bool;
     pub(crate) fn skriptSerializeSpirv(
         module: MlirOperation,

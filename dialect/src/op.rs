@@ -4,7 +4,8 @@
 use crate::ffi;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, WalkOrder, WalkResult};
-use melior::ir::{Operation, OperationRef, RegionLike, Type, TypeLike, Value, ValueLike};
+use melior::ir::attribute::AttributeLike;
+use melior::ir::{Attribute, Operation, OperationRef, RegionLike, Type, TypeLike, Value, ValueLike};
 
 /// Whether an operation has the Elementwise trait (with Scalarizable, Vectorizable and Tensorizable), whatever its
 /// dialect.
@@ -59,6 +60,31 @@ pub fn clone_with<'c: 'a, 'a>(
 pub fn merge_duplicates<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>) {
     // SAFETY: the operation is valid; callers hold no references below it.
     unsafe { ffi::skriptMergeDuplicates(root.to_raw()) }
+}
+
+/// A hash of a function without its name and locations, for this process. Functions for which [`are_equal_functions`] holds have equal
+/// fingerprints, unless the operands of a commutative operation are exchanged.
+pub fn fingerprint<'c: 'a, 'a>(function: &impl OperationLike<'c, 'a>) -> usize {
+    // SAFETY: the operation is valid, and only read.
+    unsafe { ffi::skriptFingerprint(function.to_raw()) }
+}
+
+/// Whether two functions are equal except for their names and locations.
+pub fn are_equal_functions<'c: 'a, 'a, 'b>(
+    left: &impl OperationLike<'c, 'a>,
+    right: &impl OperationLike<'c, 'b>,
+) -> bool
+where
+    'c: 'b,
+{
+    // SAFETY: as in `fingerprint`.
+    unsafe { ffi::skriptAreEqualFunctions(left.to_raw(), right.to_raw()) }
+}
+
+/// Whether an attribute is the iterator type of a `linalg` loop that reduces.
+pub fn is_reduction(iterator: Attribute) -> bool {
+    // SAFETY: the attribute is valid.
+    unsafe { ffi::skriptIsReduction(iterator.to_raw()) }
 }
 
 /// Fuses elementwise `linalg.generic` operations below `root` into their only users, as long as the result has at most

@@ -21,6 +21,16 @@ MLIR_CAPI_EXPORTED bool skriptComputeInUsers(MlirOperation root, unsigned operat
 /* Replaces operations below `root` by equal preceding ones, and erases operations without users. */
 MLIR_CAPI_EXPORTED void skriptMergeDuplicates(MlirOperation root);
 
+/* A hash of a function, equal for functions that skriptAreEqualFunctions finds equal except for the order of operands that
+ * may be exchanged. It is not the same in another process. */
+MLIR_CAPI_EXPORTED size_t skriptFingerprint(MlirOperation function);
+
+/* Whether two functions are equal except for their names and locations. */
+MLIR_CAPI_EXPORTED bool skriptAreEqualFunctions(MlirOperation left, MlirOperation right);
+
+/* Whether an attribute is the iterator type of a loop of linalg that reduces. */
+MLIR_CAPI_EXPORTED bool skriptIsReduction(MlirAttribute iterator);
+
 /* Inserts operations that compute a tile of a formula, before the formula: `results` are the contents of `destinations`,
  * one for each destination of the formula, after the steps that `offsets` and `sizes` select. Without `guarded`, the
  * predicate is omitted: it must hold in the whole tile. False, and a reported error, for formulas that run in order. */

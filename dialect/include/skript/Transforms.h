@@ -31,6 +31,13 @@ mlir::LogicalResult computeInUsers(mlir::Operation *root, FusionBounds bounds);
 /// includes the regions.
 void mergeDuplicates(mlir::Operation *root);
 
+/// A hash of a function, equal for functions that `areEqualFunctions` finds equal except for the order of operands that may be
+/// exchanged. It is not the same in another process.
+size_t fingerprint(mlir::Operation *function);
+
+/// Whether two functions are equal except for their names and locations.
+bool areEqualFunctions(mlir::Operation *left, mlir::Operation *right);
+
 /// Inserts ops that compute a tile of an unordered formula, before the formula. Returns the contents of `destinations` after
 /// the steps that `offsets` and `sizes` select. Without `guarded`, the predicate is omitted: it must hold in the whole tile.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> computePart(FormulaOp formula, mlir::ValueRange destinations,

@@ -5,6 +5,7 @@
 #include "skript/Transforms.h"
 
 #include "mlir/CAPI/IR.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 extern "C" {
 
@@ -14,6 +15,17 @@ bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inp
 
 bool skriptComputeInUsers(MlirOperation root, unsigned operations, unsigned inputs) {
   return succeeded(skript::computeInUsers(unwrap(root), {operations, inputs}));
+}
+
+size_t skriptFingerprint(MlirOperation function) { return skript::fingerprint(unwrap(function)); }
+
+bool skriptAreEqualFunctions(MlirOperation left, MlirOperation right) {
+  return skript::areEqualFunctions(unwrap(left), unwrap(right));
+}
+
+bool skriptIsReduction(MlirAttribute iterator) {
+  auto own = mlir::dyn_cast<mlir::linalg::IteratorTypeAttr>(unwrap(iterator));
+  return own && own.getValue() == mlir::utils::IteratorType::reduction;
 }
 
 void skriptMergeDuplicates(MlirOperation root) { skript::mergeDuplicates(unwrap(root)); }

@@ -51,7 +51,7 @@ fn open_arguments(module: OperationRef) -> Result<(), PassError> {
         }
         let bounds = bounds(memref, named(&attributes, n, attribute_names::BOUNDS))
             .ok_or_else(|| refuse("has a dynamic extent without an upper bound"))?;
-        let bytes = size::element_bytes(&memref.element().to_string())
+        let bytes = size::element_bytes(memref.element())
             .and_then(|element| bounds.iter().try_fold(element, |bytes, extent| bytes.checked_mul(*extent)))
             .and_then(|bytes| i64::try_from(bytes).ok())
             .ok_or_else(|| refuse("has no size"))?;

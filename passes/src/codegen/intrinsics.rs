@@ -172,7 +172,7 @@ fn lower<'c: 'a, 'a>(
 
 /// Computes the address, extents and strides of an array.
 fn parts<'c: 'a, 'a>(memref: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let size = crate::extents::size::element_bytes(&types::element_or_self(memref.r#type()).to_string());
+    let size = crate::extents::size::element_bytes(types::element_or_self(memref.r#type()));
     let size = size.and_then(|s| i64::try_from(s).ok()).ok_or("an element has no size")?;
     let mut parts = at.metadata(memref);
     let offset = at.muli(parts[0], at.idx(size));

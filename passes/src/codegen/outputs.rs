@@ -225,7 +225,7 @@ fn words(context: &Context, rank: usize) -> Type<'_> {
 fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
     let results = typed::array(entry, "res_attrs");
     let bounds = attributes::integers(attributes::entry(*results.get(number)?, attribute_names::BOUNDS)?)?;
-    let element = size::element_bytes(&types::element_of(r#type)?.to_string())?;
+    let element = size::element_bytes(types::element_of(r#type)?)?;
     let mut bytes = i64::try_from(element).ok()?;
     for (dimension, extent) in types::extents(r#type)?.into_iter().enumerate() {
         let bound = match extent {

@@ -12,17 +12,18 @@
 
 use crate::extents::size;
 use crate::ir::attribute_names::{BYTES, STEPS, WORK};
+use crate::ir::func::Distinct;
 use crate::ir::memref::ByteView;
 use crate::ir::outline::{Outlined, captured, is_available};
 use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, attributes, mutation, ops, typed, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
-use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{BlockRef, ShapedTypeLike, Type, Value, ValueLike};
 use melior::{Context, Error};
 use skript_dialect::{Dialect, Pass, PassError};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The pass `skript-share-loops`.
 pub(crate) const PASS: Pass = Pass {
@@ -33,7 +34,7 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let module = ir::first_block(root).ok_or("a module without a body")?;
         let mut sharing =
-            Sharing { context: rewriter.context(), module, names: ir::symbols(root), known: HashMap::new() };
+            Sharing { context: rewriter.context(), module, names: ir::symbols(root), known: Distinct::default() };
         for function in ir::operations(module) {
             if ir::name(function) != ops::func::FUNC || function.has_attribute(STEPS) {
                 continue;
@@ -64,8 +65,7 @@ struct Sharing<'c, 'a> {
     context: &'c Context,
     module: BlockRef<'c, 'a>,
     names: HashSet<String>,
-    /// The name of each function, by its text without the name.
-    known: HashMap<String, String>,
+    known: Distinct<OperationRef<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Sharing<'c, 'a> {
@@ -96,19 +96,8 @@ impl<'c: 'a, 'a> Sharing<'c, 'a> {
 
     /// Erases `function` if there is an equal function, and returns the name of the equal function; otherwise returns `name`.
     fn merged(&mut self, function: OperationRef<'c, 'a>, name: String) -> String {
-        // In the local scope, the names of values do not depend on the rest of the module.
-        let flags = OperationPrintingFlags::new().use_local_scope();
         self.names.insert(name.clone());
-        let Ok(text) = function.to_string_with_flags(flags) else {
-            return name;
-        };
-        let text = text.replacen(&format!("@{name}("), "@(", 1);
-        if let Some(known) = self.known.get(&text) {
-            ir::erase(function);
-            return known.clone();
-        }
-        self.known.insert(text, name.clone());
-        name
+        self.known.merged(function, name)
     }
 }
 

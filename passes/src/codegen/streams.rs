@@ -94,7 +94,7 @@ pub(super) fn lower<'c: 'a, 'a>(copy: Copy<'c, 'a>) -> Result<(), Error> {
     let at = Builder::at(copy.op());
     let (from, to) = (copy.source()?, copy.target()?);
     let element = MemRefType::try_from(to.r#type())?.element();
-    let bytes = crate::extents::size::element_bytes(&element.to_string());
+    let bytes = crate::extents::size::element_bytes(element);
     let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok()).ok_or(Error::OperationBuild)?;
     let count: i64 = memref::extents(to.r#type()).iter().product();
     let lanes = LINE / bytes.max(1);

@@ -15,8 +15,8 @@
 use super::extremes::{self, Extremes};
 use crate::ir::arith::Constant;
 use crate::ir::steps::{self, Steps};
-use crate::ir::{self, Builder, ops, types, vector};
-use melior::ir::attribute::{FlatSymbolRefAttribute, FloatAttribute};
+use crate::ir::{self, Builder, attributes, ops, types, vector};
+use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
@@ -258,7 +258,7 @@ fn is_extreme(op: ScalarOp) -> bool {
 fn constant(value: Value) -> Option<f64> {
     let attribute = Constant::of(value)?.value().ok()?;
     let element = ir::splat::element(attribute).unwrap_or(attribute);
-    Some(FloatAttribute::try_from(element).ok()?.value())
+    attributes::real(element)
 }
 
 /// Emits the steps of a function.

@@ -5,17 +5,14 @@
 //! Emission clamps every dynamic extent in this way, after a check that the extent is within its bound.
 
 use crate::facts::{Definition, definition, interval};
-use crate::ir;
-use crate::ir::ValueKey;
 use crate::ir::arith::Select;
-use crate::ir::ops;
-use crate::ir::scf;
 use crate::ir::shape::Dim;
+use crate::ir::{self, ValueKey, ops, scf, types};
 
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationRef, OperationResult};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_symbolic::{Extent, Interval};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -27,7 +24,7 @@ pub(crate) const DEPTH: usize = 64;
 /// no size.
 pub(crate) fn bytes(memref: Value) -> Option<u64> {
     let r#type = MemRefType::try_from(memref.r#type()).ok()?;
-    let mut bytes = element_bytes(&r#type.element().to_string())?;
+    let mut bytes = element_bytes(r#type.element())?;
     let search = Search::default();
     for dimension in 0..r#type.rank() {
         bytes = bytes.checked_mul(search.extent(memref, dimension, DEPTH)?)?;
@@ -41,14 +38,13 @@ pub(crate) fn extent(memref: Value, dimension: usize) -> Option<u64> {
 }
 
 /// Returns the size of an element in bytes; `None` for types that cannot be elements of buffers.
-pub(crate) fn element_bytes(text: &str) -> Option<u64> {
-    match text {
-        "index" | "complex<f32>" => Some(8),
-        "complex<f64>" => Some(16),
-        _ => {
-            let bits: u64 = text.trim_start_matches("bf").trim_start_matches(['f', 'i']).parse().ok()?;
-            Some(bits.div_ceil(8).next_power_of_two())
-        }
+pub(crate) fn element_bytes(r#type: Type) -> Option<u64> {
+    if r#type.is_index() {
+        return Some(8);
+    }
+    match types::complex_part(r#type) {
+        Some(part) => Some(2 * element_bytes(part)?),
+        None => Some(u64::from(types::bits(r#type)?.div_ceil(8)).next_power_of_two()),
     }
 }
 

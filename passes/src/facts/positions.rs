@@ -13,7 +13,6 @@ use crate::ir::skript::Access;
 use crate::ir::{ValueKey, attributes, splat, types};
 use crate::structure::read::kind;
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 
 use skript_frontend::model::Accumulation;
@@ -126,10 +125,10 @@ impl Facts<'_> {
 
     /// Whether an integer type can represent a value.
     fn fits(&self, number: &Polynomial, r#type: Type) -> bool {
-        let width = match IntegerType::try_from(r#type) {
-            Ok(integer) => integer.width(),
-            Err(_) if r#type.is_index() => 64,
-            Err(_) => return false,
+        let width = match types::as_integer(r#type) {
+            Some(integer) => integer.width(),
+            None if r#type.is_index() => 64,
+            None => return false,
         };
         let limit = match width {
             64 => return true,

@@ -6,7 +6,6 @@ use super::scalars::{extended, sign_extended};
 use super::storage::{Storage, Stored, destination};
 use crate::ir::generic::{Access, all_loops, map};
 use crate::ir::{Builder, ops, types};
-use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
@@ -28,7 +27,7 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         let scale = stored.scale.add_to(&mut inputs);
         map(&at, inputs.accesses(), result, &extents, |body, elements| {
             let zero_point = zero.map(|zero| zero.element(elements)).transpose()?;
-            let is_integer = IntegerType::try_from(element).is_ok();
+            let is_integer = types::as_integer(element).is_some();
             let kind = if is_integer { element } else { types::i32(self.context) };
             let integer = integer_of_byte(body, stored, byte.element(elements)?, zero_point, kind);
             if is_integer {

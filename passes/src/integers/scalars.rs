@@ -2,19 +2,18 @@
 //! Types of scalars, and casts of integers to wider types.
 
 use crate::ir::{Builder, ops, types};
-use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::RealType;
 
 /// Whether a type is `i8`.
 pub(super) fn is_byte(kind: Type) -> bool {
-    IntegerType::try_from(kind).is_ok_and(|integer| integer.width() == 8)
+    types::as_integer(kind).is_some_and(|integer| integer.width() == 8)
 }
 
 /// Whether a type is `i32` or `i64`, which can represent sums of products of bytes.
 pub(super) fn is_wide_integer(kind: Type) -> bool {
-    IntegerType::try_from(kind).is_ok_and(|integer| matches!(integer.width(), 32 | 64))
+    types::as_integer(kind).is_some_and(|integer| matches!(integer.width(), 32 | 64))
 }
 
 /// Whether a type is `f32` or `f64`, which can represent limits of bytes.
@@ -24,9 +23,9 @@ pub(super) fn is_wide_float(kind: Type) -> bool {
 
 /// The minimum and maximum of an integer type or `index`; `None` for bools and other types.
 pub(super) fn interval(kind: Type) -> Option<[i64; 2]> {
-    let width = match IntegerType::try_from(kind) {
-        Ok(integer) => integer.width(),
-        Err(_) => kind.is_index().then_some(64)?,
+    let width = match types::as_integer(kind) {
+        Some(integer) => integer.width(),
+        None => kind.is_index().then_some(64)?,
     };
     let min = types::min_integer(width);
     (2..=64).contains(&width).then_some([min, !min])

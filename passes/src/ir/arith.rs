@@ -2,10 +2,9 @@
 //! Operations of the dialect `arith`.
 
 use super::typed::{self, OperationLike, OperationRef, Value, typed};
-use super::{ops, types};
+use super::{attributes, ops, types};
 use melior::Error;
 use melior::ir::Attribute;
-use melior::ir::attribute::FloatAttribute;
 use melior::ir::{TypeLike, ValueLike};
 
 typed! {
@@ -51,7 +50,7 @@ pub(crate) fn integer(value: Value) -> Option<i64> {
 
 /// The value of a constant real.
 pub(crate) fn real(value: Value) -> Option<f64> {
-    Some(FloatAttribute::try_from(Constant::of(value)?.value().ok()?).ok()?.value())
+    attributes::real(Constant::of(value)?.value().ok()?)
 }
 
 /// Whether a scalar is the constant 0.

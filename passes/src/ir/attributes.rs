@@ -174,12 +174,17 @@ pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attr
 
 /// Returns the text of a string attribute.
 pub(crate) fn text(attribute: Attribute) -> Option<String> {
-    Some(StringAttribute::try_from(attribute).ok()?.value().to_owned())
+    attribute.is_string().then(|| StringAttribute::try_from(attribute).ok().map(|own| own.value().to_owned())).flatten()
 }
 
 /// Returns the value of an integer attribute.
 pub(crate) fn number(attribute: Attribute) -> Option<i64> {
-    Some(IntegerAttribute::try_from(attribute).ok()?.value())
+    attribute.is_integer().then(|| IntegerAttribute::try_from(attribute).ok().map(|own| own.value())).flatten()
+}
+
+/// Returns the value of a floating-point attribute.
+pub(crate) fn real(attribute: Attribute) -> Option<f64> {
+    attribute.is_float().then(|| FloatAttribute::try_from(attribute).ok().map(|own| own.value())).flatten()
 }
 
 /// Returns the items of a dense array of i64.

@@ -4,6 +4,7 @@
 use super::builder::Builder;
 use super::copy::{arguments, operation_name as name};
 use super::mutation::set as set_attribute;
+use super::uses::erase;
 use super::typed;
 use super::walk::{children, first_block, nested};
 use super::{attribute_names, attributes, context, ops};
@@ -17,6 +18,7 @@ use melior::ir::{
     Attribute, Block, BlockRef, Location, Operation, OperationRef, Region, RegionLike, Type, Value, ValueLike,
 };
 use melior::{Context, Error};
+use skript_dialect::op;
 use std::collections::{HashMap, HashSet};
 
 /// On a function: a dictionary for each argument.
@@ -379,3 +381,43 @@ pub fn signature<'c>(function: OperationRef<'c, '_>) -> Result<(Vec<Type<'c>>, V
     let results = (0..r#type.result_count()).map(|n| r#type.result(n));
     Ok((inputs.collect::<Result<_, _>>()?, results.collect::<Result<_, _>>()?))
 }
+/// Functions of which no two are equal except for their names and locations.
+pub(crate) struct Distinct<F>(HashMap<usize, Vec<F>>);
+
+impl<F> Default for Distinct<F> {
+    fn default() -> Self {
+        Distinct(HashMap::new())
+    }
+}
+
+impl<F: Clone> Distinct<F> {
+    /// The first function that is equal to `function` by `is_equal`; otherwise adds `function` as `new` and returns `None`.
+    pub(crate) fn find_or_add<'c: 'a, 'a>(
+        &mut self,
+        function: &impl OperationLike<'c, 'a>,
+        new: F,
+        is_equal: impl Fn(&F) -> bool,
+    ) -> Option<F> {
+        let candidates = self.0.entry(op::fingerprint(function)).or_default();
+        let known = candidates.iter().find(|known| is_equal(known)).cloned();
+        if known.is_none() {
+            candidates.push(new);
+        }
+        known
+    }
+}
+
+impl<'c: 'a, 'a> Distinct<OperationRef<'c, 'a>> {
+    /// Erases `function` if an equal one is known, and returns the name of that one; otherwise returns `name`.
+    pub(crate) fn merged(&mut self, function: OperationRef<'c, 'a>, name: String) -> String {
+        let is_equal = |known: &OperationRef<'c, 'a>| op::are_equal_functions(known, &function);
+        match self.find_or_add(&function, function, is_equal) {
+            Some(known) => {
+                erase(function);
+                typed::verified_string(known, "sym_name")
+            }
+            None => name,
+        }
+    }
+}
+

@@ -256,7 +256,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 
     /// The type of a memref; `None` for tensors and scalars.
     pub(crate) fn array(&self) -> Option<MemRefType<'c>> {
-        MemRefType::try_from(self.value.r#type()).ok()
+        types::as_memref(self.value.r#type())
     }
 
     /// The type of a memref with static extents, strides and offset.

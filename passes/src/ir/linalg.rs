@@ -78,7 +78,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// Whether each loop is a reduction, outermost first.
     pub(crate) fn reductions(self) -> Vec<bool> {
         let iterators = typed::array(self.op(), "iterator_types").into_iter();
-        iterators.map(|iterator| iterator.to_string().contains("reduction")).collect()
+        iterators.map(skript_dialect::op::is_reduction).collect()
     }
 
     /// Whether a loop reduces.

@@ -180,8 +180,8 @@ pub(crate) fn block<'c: 'a, 'a>(
 /// full in the subview. `None` for other memrefs.
 pub(crate) fn dense<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let is_dense = |value: Value| {
-        let kind = MemRefType::try_from(value.r#type());
-        kind.is_ok_and(|kind| kind.affine_map().is_identity())
+        let kind = types::as_memref(value.r#type());
+        kind.is_some_and(|kind| kind.affine_map().is_identity())
     };
     if is_dense(value) {
         return Some(value);

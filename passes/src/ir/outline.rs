@@ -9,7 +9,7 @@ use super::copy::{arguments, operation_name as name};
 use super::func::{argument_attributes, set_signature};
 use super::memref::root;
 use super::walk::{blocks, first_block, nested};
-use super::{ValueKey, argument, attributes, defining_op, mutation, ops};
+use super::{ValueKey, argument, attributes, defining_op, mutation, ops, types};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
@@ -229,8 +229,8 @@ pub(crate) fn is_available<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
     }
     let is_plain = |array: MemRefType| array.has_static_shape() && array.layout().is_affine_map();
     let r#type = value.r#type();
-    let array = MemRefType::try_from(r#type).ok();
-    is_scalar(r#type) || array.map_or(r#type.to_string() == "!llvm.ptr", is_plain)
+    let array = types::as_memref(r#type);
+    is_scalar(r#type) || array.map_or(types::is_pointer(r#type), is_plain)
 }
 
 /// The values that operations and their nested operations define.

@@ -17,7 +17,7 @@ pub fn class_of(r#type: Type<'_>) -> Option<Class> {
     if r#type.is_index() {
         return Some(Class::Index);
     }
-    let integer = IntegerType::try_from(r#type).map(|integer| Class::Int(integer.width())).ok();
+    let integer = types::as_integer(r#type).map(|integer| Class::Int(integer.width()));
     integer.or_else(|| types::reals(r#type).map(Class::Real))
 }
 

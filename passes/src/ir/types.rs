@@ -34,13 +34,35 @@ pub fn scalar(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_>
 
 /// The real type of a float type; `None` for other types.
 pub fn reals(r#type: Type<'_>) -> Option<RealType> {
-    match r#type.to_string().as_str() {
-        "f16" => Some(RealType::F16),
-        "bf16" => Some(RealType::BF16),
-        "f32" => Some(RealType::F32),
-        "f64" => Some(RealType::F64),
-        _ => None,
-    }
+    let kinds = [
+        (r#type.is_f16(), RealType::F16),
+        (r#type.is_bf16(), RealType::BF16),
+        (r#type.is_f32(), RealType::F32),
+        (r#type.is_f64(), RealType::F64),
+    ];
+    kinds.into_iter().find_map(|(is_kind, kind)| is_kind.then_some(kind))
+}
+
+/// The integer type; `None` for other types. The conversion of melior prints other types for its error, which takes longer than
+/// most work on an operation.
+pub(crate) fn as_integer(r#type: Type<'_>) -> Option<IntegerType<'_>> {
+    r#type.is_integer().then(|| IntegerType::try_from(r#type).ok()).flatten()
+}
+
+/// The memref type; `None` for other types, as [`as_integer`].
+pub(crate) fn as_memref(r#type: Type<'_>) -> Option<MemRefType<'_>> {
+    r#type.is_mem_ref().then(|| MemRefType::try_from(r#type).ok()).flatten()
+}
+
+/// Whether a type is a pointer of LLVM.
+pub(crate) fn is_pointer(r#type: Type<'_>) -> bool {
+    // SAFETY: the type is valid.
+    unsafe { mlir_sys::mlirTypeIsALLVMPointerType(r#type.to_raw()) }
+}
+
+/// The ranked tensor type; `None` for other types, as [`as_integer`].
+fn as_tensor(r#type: Type<'_>) -> Option<RankedTensorType<'_>> {
+    r#type.is_ranked_tensor().then(|| RankedTensorType::try_from(r#type).ok()).flatten()
 }
 
 /// `i1`.
@@ -70,11 +92,7 @@ pub(crate) fn int(context: &Context, width: u32) -> Type<'_> {
 
 /// The width of a float or an integer in bits; 64 for `index`.
 pub(crate) fn width(r#type: Type<'_>) -> i64 {
-    match IntegerType::try_from(r#type) {
-        Ok(integer) => integer.width().into(),
-        Err(_) if r#type.is_float() => r#type.float_width().into(),
-        Err(_) => 64,
-    }
+    bits(r#type).map_or(64, i64::from)
 }
 
 /// The element type of a shaped type; other types unchanged.
@@ -102,7 +120,7 @@ fn sizes(extents: &[i64]) -> Vec<u64> {
 
 /// The extents of a ranked tensor type; dynamic ones are [`DYNAMIC`]. `None` for other types.
 pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
-    RankedTensorType::try_from(r#type).ok().map(|_| shape(r#type))
+    as_tensor(r#type).map(|_| shape(r#type))
 }
 
 /// The extents of a ranked shaped type; empty for other types.
@@ -120,12 +138,12 @@ pub(crate) fn shape(r#type: Type<'_>) -> Vec<i64> {
 pub(crate) fn bits(r#type: Type<'_>) -> Option<u32> {
     // SAFETY: only a float type is asked for its width.
     let float = || r#type.is_float().then(|| unsafe { mlir_sys::mlirFloatTypeGetWidth(r#type.to_raw()) });
-    IntegerType::try_from(r#type).ok().map(|integer| integer.width()).or_else(float)
+    as_integer(r#type).map(|integer| integer.width()).or_else(float)
 }
 
 /// The element type of a ranked tensor type.
 pub fn element_of(r#type: Type<'_>) -> Option<Type<'_>> {
-    Some(RankedTensorType::try_from(r#type).ok()?.element())
+    Some(as_tensor(r#type)?.element())
 }
 
 /// The tensor type with another element type; other types unchanged.
@@ -143,7 +161,7 @@ pub(crate) fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
 
 /// The encoding of a ranked tensor type.
 pub fn encoding_of(r#type: Type<'_>) -> Option<Attribute<'_>> {
-    RankedTensorType::try_from(r#type).ok()?.encoding()
+    as_tensor(r#type)?.encoding()
 }
 
 /// The type of the real and imaginary parts of a complex type; `None` for other types.
@@ -157,8 +175,8 @@ pub fn complex_part(r#type: Type<'_>) -> Option<Type<'_>> {
 
 /// The nearest value of the type. For example, the 64-bit maximum becomes the maximum of a narrow type, not −1 as by wrapping.
 pub fn nearest(value: Scalar, r#type: Type<'_>) -> Scalar {
-    match (value, IntegerType::try_from(r#type)) {
-        (Scalar::Int(value), Ok(integer)) => {
+    match (value, as_integer(r#type)) {
+        (Scalar::Int(value), Some(integer)) => {
             let min = min_integer(integer.width());
             Scalar::Int(value.clamp(min, !min))
         }
@@ -176,7 +194,7 @@ pub fn kind_of(r#type: Type<'_>) -> Option<ScalarKind> {
     if r#type.is_index() {
         return Some(ScalarKind::Int);
     }
-    if let Ok(integer) = IntegerType::try_from(r#type) {
+    if let Some(integer) = as_integer(r#type) {
         return Some(if integer.width() == 1 { ScalarKind::Bool } else { ScalarKind::Int });
     }
     r#type.is_float().then_some(ScalarKind::Real)

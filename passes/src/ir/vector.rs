@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Accessors of vector types, which melior lacks.
 
-use melior::ir::r#type::IntegerType;
+use super::types;
 use melior::ir::{Type, TypeLike};
 
 /// The element type of a vector; other types unchanged.
@@ -37,12 +37,11 @@ pub(crate) fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
 
 /// The number of integers or reals of 32 or 64 bits that a vector of this number of bytes has; `None` for other elements.
 pub(crate) fn lanes(bytes: i64, element: Type) -> Option<i64> {
-    let bits = IntegerType::try_from(element).map(|integer| i64::from(integer.width()));
-    let bits = match bits {
-        Ok(bits) => bits,
-        Err(_) if element.is_f32() => 32,
-        Err(_) if element.is_f64() => 64,
-        Err(_) => return None,
+    let bits = match types::as_integer(element) {
+        Some(integer) => i64::from(integer.width()),
+        None if element.is_f32() => 32,
+        None if element.is_f64() => 64,
+        None => return None,
     };
     [32, 64].contains(&bits).then(|| 8 * bytes / bits)
 }

@@ -90,7 +90,7 @@ fn bytes<'c: 'a, 'a>(
             continue;
         };
         let element = MemRefType::try_from(array.r#type())?.element();
-        let element = element_bytes(&element.to_string()).unwrap_or(0);
+        let element = element_bytes(element).unwrap_or(0);
         let mut factor = i64::try_from(element).unwrap_or(0);
         let mut number = Some(at.idx(1));
         let sizes = match ir::definition(array) {

@@ -76,7 +76,7 @@ impl<'c: 'a, 'a> Count<'c, 'a> {
 /// The bytes of all elements of an array; `None` if its elements have no size.
 pub(super) fn bytes<'c: 'a, 'a>(array: Value<'c, 'a>) -> Option<Count<'c, 'a>> {
     let r#type = MemRefType::try_from(array.r#type()).ok()?;
-    let element = element_bytes(&r#type.element().to_string())?;
+    let element = element_bytes(r#type.element())?;
     let mut product = Product { factor: i64::try_from(element).ok()?, values: Vec::new() };
     for (dimension, extent) in types::shape(array.r#type()).into_iter().enumerate() {
         match extent {

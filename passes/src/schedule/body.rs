@@ -2,10 +2,9 @@
 //! The payload of a reduction as plain data: scalar operations, and the combination of their result with the output.
 
 use crate::ir::operator::Operator;
-use crate::ir::{ops, types};
+use crate::ir::{attributes, ops, types};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::operation::OperationRef;
-use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, TypeLike, ValueLike};
 use std::collections::HashSet;
 
@@ -71,7 +70,7 @@ impl<'c> Combine<'c> {
         };
         let integer = |value: i64| IntegerAttribute::new(element, value).into();
         let integer_type =
-            IntegerType::try_from(element).ok().filter(|integer| [32, 64].contains(&integer.width()));
+            types::as_integer(element).filter(|integer| [32, 64].contains(&integer.width()));
         let min = integer_type.map(|integer| types::min_integer(integer.width()));
         let is_real = element.is_f16() || element.is_f32() || element.is_f64();
         let (reduction, identity) = match operator.name.as_str() {
@@ -105,9 +104,10 @@ impl<'c> Combine<'c> {
 
 /// Whether a constant is the identity of the operation; zeros of both signs are equal.
 pub(crate) fn is_identity(constant: Attribute, combine: &Combine) -> bool {
-    let real = |value: Attribute| FloatAttribute::try_from(value).ok().map(|real| real.value());
     constant == combine.identity
-        || real(constant).zip(real(combine.identity)).is_some_and(|(one, other)| one == other)
+        || attributes::real(constant)
+            .zip(attributes::real(combine.identity))
+            .is_some_and(|(one, other)| one == other)
 }
 
 /// A payload: the initial value of each element of the output is `start`. At each point where `predicate` is true, `value` is combined

@@ -15,11 +15,13 @@ mod lines;
 mod scales;
 mod sources;
 mod tables;
+mod text;
 mod values;
 
 use self::kernel::{Matrix, Shape, Sum};
 use self::sources::Sources;
-use self::tables::Tables;
+use self::tables::{Table, Tables};
+use self::text::Text;
 use self::values::Failure;
 use super::caller::passed_as;
 use super::signature::pointer_type;
@@ -37,6 +39,7 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Operation, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassOption};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The pass `skript-unpack-products`.
 pub(crate) const PASS: Pass = Pass {
@@ -91,16 +94,19 @@ fn unpack_products(module: OperationRef<'_, '_>, target: Target) -> Result<(), E
     let Ok(entry) = ir::entry(module) else {
         return Ok(());
     };
-    let mut functions = Functions::new(module);
-    let mut effects = Effects::new(func::functions(module));
-    let mut tables = HashMap::new();
+    let mut state = State {
+        functions: Functions::new(module),
+        effects: Effects::new(func::functions(module)),
+        tables: HashMap::new(),
+        kernels: HashMap::new(),
+    };
     for op in named(module, ops::linalg::GENERIC) {
         let is_outside = ir::walk::parent(op).is_some_and(|parent| ir::key(parent) == ir::key(entry));
         if let Some(product) = Product::new(op).filter(|_| is_outside) {
-            product.replace(target, &mut functions, &mut effects, &mut tables)?;
+            product.replace(target, &mut state)?;
         }
     }
-    functions.append(module);
+    state.functions.append(module);
     Ok(())
 }
 
@@ -113,8 +119,22 @@ struct Product<'c, 'a> {
     depth: usize,
 }
 
-/// The tables of the module, by their keys.
-type Known<'c, 'a> = HashMap<String, Value<'c, 'a>>;
+/// What the pass has added to the module.
+struct State<'c, 'a> {
+    functions: Functions<'c>,
+    effects: Effects<'c, 'a>,
+    /// Tables by their keys.
+    tables: HashMap<String, Value<'c, 'a>>,
+    /// Kernels by the text of their products: equal layers share them without another emission.
+    kernels: HashMap<String, Rc<Added>>,
+}
+
+/// The kernels of a product, by name, and the keys of the tables that they read.
+struct Added {
+    tables: Vec<String>,
+    few: Option<String>,
+    many: Option<String>,
+}
 
 impl<'c: 'a, 'a> Product<'c, 'a> {
     fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
@@ -158,21 +178,18 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
     fn replace(
         self,
         target: Target,
-        functions: &mut Functions<'c>,
-        effects: &mut Effects<'c, 'a>,
-        known: &mut Known<'c, 'a>,
+        state: &mut State<'c, 'a>,
     ) -> Result<(), Error> {
         for input in [1, 0] {
             let array = self.nest.operands[input].value;
-            let sources =
-                Sources::new(array, self.nest.op, effects).filter(|sources| sources.are_packed(array));
-            if let Some(sources) = sources
+            let sources = Sources::new(array, self.nest.op, &mut state.effects);
+            if let Some(sources) = sources.filter(|sources| sources.are_packed(array))
                 && let Some(unpacked) = Unpacked::new(&self, input, target)
-                && let Some(kernels) = unpacked.kernels(&sources)
+                && let Some(added) = unpacked.added(&sources, state)?
             {
-                unpacked.emit(&sources, kernels, functions, effects, known)?;
+                unpacked.emit(&sources, &added, state)?;
                 ir::erase(self.nest.op);
-                sources.erase_unread(effects);
+                sources.erase_unread(&mut state.effects);
                 return Ok(());
             }
         }
@@ -198,7 +215,7 @@ struct Unpacked<'p, 'c, 'a> {
 
 /// The functions for a few rows, and for many rows with a part of the operand.
 struct Kernels<'c, 'a> {
-    tables: Tables<'c, 'a>,
+    tables: Vec<Table<'c, 'a>>,
     few: Operation<'c>,
     many: Operation<'c>,
 }
@@ -250,7 +267,7 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
                     if before == tables.list.len()
                         && !tables.scales.settle(self.shape.lanes, self.shape.blocks()) =>
                 {
-                    return Some(Kernels { tables, few, many });
+                    return Some(Kernels { tables: tables.list, few, many });
                 }
                 _ => {}
             }
@@ -261,25 +278,57 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         types::memref(&[self.part, self.shape.depth], types::element_or_self(self.x.kind))
     }
 
+    /// The number of rows of the other operand, if it is static.
+    fn known_rows(&self) -> Option<i64> {
+        self.rows.map_or(Some(1), |l| self.product.nest.extent(l))
+    }
+
+    /// Everything that determines the kernels and which of them are called.
+    fn text(&self, sources: &Sources<'c, 'a>) -> Option<String> {
+        let mut text = Text::default();
+        text.sources(self.shape.unpacked, sources)?;
+        let Unpacked { shape, x, y, product, .. } = self;
+        let Sum { product, sum } = &product.sum;
+        let operators = [product, sum].map(|operator| {
+            let attributes = operator.attributes.iter().map(|(name, value)| format!(" {name}={value}"));
+            operator.name.clone() + &attributes.collect::<String>()
+        });
+        let matrices = [x, y].map(|own| format!("{} {} {:?}", own.kind, own.offset, own.strides));
+        let numbers = [shape.offset, shape.rows, shape.depth, shape.block, shape.tile, self.part];
+        let rows = self.known_rows();
+        Some(format!("{}\n{operators:?} {matrices:?} {numbers:?} {:?} {rows:?}", text.text, shape.strides))
+    }
+
+    /// The kernels in the module, which are added unless an equal product has them.
+    fn added(&self, sources: &Sources<'c, 'a>, state: &mut State<'c, 'a>) -> Result<Option<Rc<Added>>, Error> {
+        let text = self.text(sources);
+        if let Some(added) = text.as_ref().and_then(|text| state.kernels.get(text)) {
+            added.few.iter().chain(&added.many).for_each(|name| state.functions.count(name));
+            return Ok(Some(added.clone()));
+        }
+        let Some(Kernels { tables, few, many }) = self.kernels(sources) else {
+            return Ok(None);
+        };
+        let at = Builder::at(self.product.nest.op);
+        for table in &tables {
+            if !state.tables.contains_key(&table.key) {
+                state.tables.insert(table.key.clone(), table.emit(&at)?);
+            }
+        }
+        let is_few = self.known_rows().map(|rows| rows <= MAX_ROWS);
+        let many = (is_few != Some(true)).then(|| state.functions.add("unpack", many));
+        let few = (is_few != Some(false)).then(|| state.functions.add("product", few));
+        let tables = tables.into_iter().map(|table| table.key).collect();
+        let added = Rc::new(Added { tables, few, many });
+        text.map(|text| state.kernels.insert(text, added.clone()));
+        Ok(Some(added))
+    }
+
     /// Calls the kernel of a few rows, or computes the product in parts, depending on the number of rows.
-    fn emit(
-        &self,
-        sources: &Sources<'c, 'a>,
-        kernels: Kernels<'c, 'a>,
-        functions: &mut Functions<'c>,
-        effects: &mut Effects<'c, 'a>,
-        known: &mut Known<'c, 'a>,
-    ) -> Result<(), Error> {
+    fn emit(&self, sources: &Sources<'c, 'a>, added: &Added, state: &mut State<'c, 'a>) -> Result<(), Error> {
         let at = Builder::at(self.product.nest.op);
         let mut arguments = sources.arrays.clone();
-        for table in &kernels.tables.list {
-            let array = match known.get(&table.key) {
-                Some(array) => *array,
-                None => table.emit(&at)?,
-            };
-            known.insert(table.key.clone(), array);
-            arguments.push(array);
-        }
+        arguments.extend(added.tables.iter().map(|key| state.tables[key]));
         let rows = match self.rows {
             Some(l) => self.product.nest.place(l).map(|(array, dimension)| at.dim(array, dimension)),
             None => Some(at.idx(1)),
@@ -287,42 +336,35 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         let Some(rows) = rows else {
             return Err(Error::OperationBuild);
         };
-        let known_rows = self.rows.map_or(Some(1), |l| self.product.nest.extent(l));
-        let is_few = known_rows.map(|rows| rows <= MAX_ROWS);
-        let output = arguments.len() + 1;
-        let mut few = |at: &Builder<'c, 'a>, functions: &mut Functions<'c>, few| {
-            let name = functions.add("product", few);
-            effects.declare(&name, [output]);
-            let arrays = [self.array(self.other), self.product.nest.operands[2].value];
-            let arrays = [passed_as(at, arrays[0], self.x.kind), passed_as(at, arrays[1], self.y.kind)];
+        if let Some(name) = &added.few {
+            state.effects.declare(name, [arguments.len() + 1]);
+        }
+        let few = |at: &Builder<'c, 'a>, name: &str| {
+            let x = passed_as(at, self.array(self.other), self.x.kind);
+            let y = passed_as(at, self.array(2), self.y.kind);
             let steps = at.idx(self.shape.rows / self.shape.tile);
-            at.call(&name, &[&arguments[..], &arrays, &[rows, at.idx(0), steps]].concat());
+            at.call(name, &[&arguments[..], &[x, y, rows, at.idx(0), steps]].concat());
         };
-        let Kernels { few: few_rows, many: many_rows, .. } = kernels;
-        match is_few {
-            Some(true) => few(&at, functions, few_rows),
-            Some(false) => {
-                let name = functions.add("unpack", many_rows);
-                let part = at.alloc(self.part_type(), &[]);
-                self.in_parts(&at, &name, part, &arguments)?;
-            }
-            None => {
-                let name = functions.add("unpack", many_rows);
+        match (&added.few, &added.many) {
+            (Some(name), None) => few(&at, name),
+            (None, Some(name)) => self.in_parts(&at, name, at.alloc(self.part_type(), &[]), &arguments)?,
+            (Some(few_rows), Some(many_rows)) => {
                 let part = at.alloc(self.part_type(), &[]);
                 let condition = at.cmpi(Integers::SignedAtMost, rows, at.idx(MAX_ROWS));
-                let mut few_rows = Some(few_rows);
                 let mut result = Ok(());
                 at.if_else(condition, &[], |at, holds| {
-                    match few_rows.take() {
-                        Some(few_rows) if holds => few(&at, functions, few_rows),
-                        _ => result = self.in_parts(&at, &name, part, &arguments),
+                    if holds {
+                        few(&at, few_rows);
+                    } else {
+                        result = self.in_parts(&at, many_rows, part, &arguments);
                     }
                     Vec::new()
                 });
                 result?;
             }
+            (None, None) => return Err(Error::OperationBuild),
         }
-        effects.forget_buffers();
+        state.effects.forget_buffers();
         Ok(())
     }
 

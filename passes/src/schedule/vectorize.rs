@@ -25,7 +25,7 @@ use super::target::{Target, joined};
 use super::tiling::Steps;
 use crate::ir::attribute_names::PLAN;
 use crate::ir::effects::Effects;
-use crate::ir::func::{self, call_before};
+use crate::ir::func::{self, Distinct, call_before};
 use crate::ir::memref::root_of;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, ValueKey, attributes, erase, linalg, location, ops, types};
@@ -34,7 +34,7 @@ use melior::Error;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef};
 use melior::ir::{BlockRef, Location, Operation, Value};
-use skript_dialect::{Dialect, Pass, PassError, PassOption};
+use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
@@ -159,8 +159,8 @@ type Copies<'c, 'a> = HashMap<(String, ValueKey), Value<'c, 'a>>;
 pub(super) struct Functions<'c> {
     /// Names of the module and of added functions.
     taken: HashSet<String>,
-    /// Positions in `added`, by the text of the function with the name [`KERNEL`].
-    known: HashMap<String, usize>,
+    /// Positions in `added`.
+    known: Distinct<usize>,
     added: Vec<Added<'c>>,
 }
 
@@ -179,7 +179,8 @@ impl<'c> Functions<'c> {
     /// Adds a function unless an equal one exists, and counts a call. Returns its name.
     pub(super) fn add(&mut self, prefix: &str, function: Operation<'c>) -> String {
         let next = self.added.len();
-        let position = *self.known.entry(function.to_string()).or_insert(next);
+        let is_equal = |position: &usize| op::are_equal_functions(&self.added[*position].function, &function);
+        let position = self.known.find_or_add(&function, next, is_equal).unwrap_or(next);
         if position == next {
             let mut names = (0_usize..).map(|number| format!("{prefix}_{number}"));
             let name = names.find(|name| !self.taken.contains(name));
@@ -190,6 +191,12 @@ impl<'c> Functions<'c> {
         let added = &mut self.added[position];
         added.calls += 1;
         added.name.clone()
+    }
+
+    /// Counts another call of an added function.
+    pub(super) fn count(&mut self, name: &str) {
+        let added = self.added.iter_mut().find(|added| added.name == name);
+        added.unwrap_or_else(|| unreachable!("internal compiler error: no function {name}")).calls += 1;
     }
 
     /// Appends all functions to the module; LLVM does not inline those with many calls.

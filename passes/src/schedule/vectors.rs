@@ -4,7 +4,7 @@
 use crate::extents::size::element_bytes;
 use crate::ir::arith::Constant;
 use crate::ir::generic::LoopNest;
-use crate::ir::{self, Builder, ValueKey, ops, vector};
+use crate::ir::{self, Builder, ValueKey, ops, types, vector};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Type, Value, ValueLike};
@@ -18,7 +18,7 @@ pub(super) fn is_vectorizable(op: OperationRef) -> bool {
         Some(_) => PLAIN.contains(&name.as_str()),
         None => op::has_elementwise_trait(&op),
     };
-    let is_number = |kind: Type| element_bytes(&kind.to_string()).is_some();
+    let is_number = |kind: Type| element_bytes(kind).is_some();
     name == ops::arith::CONSTANT
         || is_plain
             && op.result_count() == 1
@@ -31,15 +31,13 @@ pub(super) fn is_vectorizable(op: OperationRef) -> bool {
 /// `i1`, which vectors would pack.
 pub(super) fn widest(nest: &LoopNest) -> Option<i64> {
     let elements = nest.operands.iter().map(|operand| operand.element.r#type());
-    let is_packed = |kind: Type| kind.to_string() == "i1";
+    let is_packed = |kind: Type| types::bits(kind) == Some(1);
     if elements.clone().any(is_packed) {
         return None;
     }
     let computed = nest.payload.iter().flat_map(|op| op.results()).map(|result| result.r#type());
-    let bytes = elements.chain(computed).map(|kind| {
-        let text = kind.to_string();
-        element_bytes(&text).filter(|_| !text.starts_with("complex"))
-    });
+    let scalars = elements.chain(computed);
+    let bytes = scalars.map(|kind| element_bytes(kind).filter(|_| types::complex_part(kind).is_none()));
     let bytes: Vec<u64> = bytes.collect::<Option<_>>()?;
     i64::try_from(*bytes.iter().max()?).ok()
 }

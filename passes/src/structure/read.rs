@@ -14,7 +14,6 @@ use crate::ir::{self, ValueKey, types};
 use melior::Error;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockLike, BlockRef, OperationRef, RegionLike, RegionRef, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{RealType, ScalarKind, ScalarOp};
@@ -427,7 +426,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     /// Narrow integers wrap: a term that depends on indices is affine only if its range fits the type.
     fn wrap(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ReadError> {
         let result = ir::result(op)?;
-        let narrow = IntegerType::try_from(result.r#type()).ok().filter(|own| (2..64).contains(&own.width()));
+        let narrow = types::as_integer(result.r#type()).filter(|own| (2..64).contains(&own.width()));
         let term = self.find(result);
         if let (Some(narrow), Some(term)) = (narrow, term)
             && !self.nest.fits(term, narrow.width())

@@ -117,8 +117,8 @@ impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
         let Some(bytes) = self.arrays.get(&ValueKey::of(source)).cloned() else {
             return Ok(Some(array));
         };
-        let element = MemRefType::try_from(result.r#type())?.element().to_string();
-        let element = element_bytes(&element).and_then(|bytes| i64::try_from(bytes).ok());
+        let element = MemRefType::try_from(result.r#type())?.element();
+        let element = element_bytes(element).and_then(|bytes| i64::try_from(bytes).ok());
         let offset = self.number(offset);
         let size = element.and_then(|element| array.size.scale(element));
         let Some((size, first)) = size.zip(bytes.offset.add(&offset)) else {

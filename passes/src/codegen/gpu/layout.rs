@@ -19,7 +19,7 @@ pub(super) fn linear<'c: 'a, 'a>(
 
 /// Returns the size of an element in bytes.
 pub(super) fn bytes(element: Type) -> Result<i64, PassError> {
-    let bytes = size::element_bytes(&element.to_string());
+    let bytes = size::element_bytes(element);
     let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok());
     bytes.ok_or_else(|| PassError::from(format!("elements of {element} have no size")))
 }

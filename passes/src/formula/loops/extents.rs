@@ -7,10 +7,10 @@ use crate::ir::ValueKey;
 use crate::ir::arith::without_index_casts;
 use crate::ir::builder::operations;
 use crate::ir::shape::Dim;
+use crate::ir::types;
 use crate::structure::{Affine, Extent, Reading};
 
 use melior::ir::operation::OperationLike;
-use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
@@ -77,8 +77,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 fn narrows(reading: &Reading) -> bool {
     let is_narrow = |op: &OperationRef| {
         op.results().any(|result| {
-            let integer = IntegerType::try_from(result.r#type());
-            integer.is_ok_and(|integer| (2..64).contains(&integer.width()))
+            let integer = types::as_integer(result.r#type());
+            integer.is_some_and(|integer| (2..64).contains(&integer.width()))
         })
     };
     reading.blocks().flat_map(operations).any(|op| is_narrow(&op))

@@ -254,7 +254,7 @@ impl Lanes {
 fn distance(reading: &Reading, index: usize) -> Option<i64> {
     let dimension = moved_dimension(reading, 0, index)?;
     let kind = reading.outs.first()?.r#type();
-    let element = size::element_bytes(&types::element_of(kind)?.to_string())?;
+    let element = size::element_bytes(types::element_of(kind)?)?;
     let inner = types::extents(kind)?.into_iter().skip(dimension + 1);
     let elements = inner.fold(1_i64, i64::saturating_mul);
     Some(elements.saturating_mul(i64::try_from(element).ok()?))

@@ -381,7 +381,7 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
     pub(super) fn width(&self, operand: usize, along: Option<usize>, most: i64) -> i64 {
         let width = along.and_then(|l| {
             let address = self.nest.operands.get(operand)?;
-            let bytes = crate::extents::size::element_bytes(&self.element(operand).to_string())?;
+            let bytes = crate::extents::size::element_bytes(self.element(operand))?;
             let extent = self.nest.loops.get(l).filter(|l| l.source.is_none())?;
             let is_fixed = address.extents.get(l).is_some_and(Vec::is_empty);
             let is_next = is_fixed && address.strides.get(l) == Some(&1);
@@ -507,7 +507,7 @@ pub(super) fn vector(element: Type<'_>, width: i64) -> Type<'_> {
 
 /// The bytes of `width` elements.
 pub(super) fn bytes(element: Type, width: i64) -> i64 {
-    let bytes = crate::extents::size::element_bytes(&element.to_string());
+    let bytes = crate::extents::size::element_bytes(element);
     let bytes = bytes.unwrap_or_else(|| unreachable!("internal compiler error: no bytes of {element}"));
     as_i64(bytes).saturating_mul(width)
 }

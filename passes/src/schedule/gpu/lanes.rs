@@ -181,8 +181,8 @@ fn access<'c: 'a, 'a>(
 /// Returns the maximum number of consecutive elements along the last dimension of an array that a thread can access at once.
 fn consecutive(array: Value, gpu: &Gpu) -> Option<i64> {
     let kind = MemRefType::try_from(array.r#type()).ok()?;
+    let bytes = element_bytes(kind.element())?;
     let element = kind.element().to_string();
-    let bytes = element_bytes(&element)?;
     let (lanes, known) = vectors(gpu.language);
     if !is_aligned(array) || !memref::has_whole_bytes(array) || !known.contains(&element.as_str()) {
         return None;
@@ -258,7 +258,7 @@ impl<'c: 'a, 'a> Lanes<'c, 'a> {
         array: Value<'c, 'a>,
     ) -> Result<(Type<'c>, melior::ir::Attribute<'c>), PassError> {
         let element = MemRefType::try_from(array.r#type())?.element();
-        let bytes = element_bytes(&element.to_string()).ok_or("elements that are not whole bytes")?;
+        let bytes = element_bytes(element).ok_or("elements that are not whole bytes")?;
         let bytes = as_i64(bytes).saturating_mul(self.width);
         let context = ir::context::of(op);
         Ok((ir::vector::of(&[self.width], element), attributes::i64(context, bytes)))

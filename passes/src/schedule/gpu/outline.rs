@@ -13,6 +13,7 @@ use super::memory_space::{HostMemory, is_array};
 use super::sequences::{Block, Role, Roles, Sequence};
 use super::threads::{counts, distribute};
 use crate::ir::attribute_names::RESIDENT;
+use crate::ir::func::Distinct;
 use crate::ir::outline::Outlined;
 use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, attributes, ops, regions};
@@ -21,7 +22,7 @@ use crate::schedule::counts::as_i64;
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, ShapedTypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
@@ -51,7 +52,7 @@ pub(crate) const PASS: Pass = Pass {
             block,
             kernels: None,
             names: HashSet::new(),
-            known: HashMap::new(),
+            known: Distinct::default(),
         };
         outliner.walk(ir::body(entry)?)
     },
@@ -139,8 +140,7 @@ struct Outliner<'c, 'a, 'm> {
     /// The body of the module of kernels.
     kernels: Option<BlockRef<'c, 'a>>,
     names: HashSet<String>,
-    /// The names of kernels by their text without the name.
-    known: HashMap<String, String>,
+    known: Distinct<OperationRef<'c, 'a>>,
 }
 
 /// The size of a launch.
@@ -329,19 +329,9 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
 
     /// The name of the first kernel that is equal to `kernel`, whose name is `name`. Erases `kernel` if it is not the first.
     fn merged(&mut self, kernel: OperationRef<'c, 'a>, name: String) -> String {
-        let flags = OperationPrintingFlags::new().use_local_scope();
-        let Ok(text) = kernel.to_string_with_flags(flags) else {
-            self.names.insert(name.clone());
-            return name;
-        };
-        let text = text.replacen(&format!("@{name}("), "@(", 1);
-        if let Some(known) = self.known.get(&text) {
-            ir::erase(kernel);
-            return known.clone();
-        }
-        self.names.insert(name.clone());
-        self.known.insert(text, name.clone());
-        name
+        let first = self.known.merged(kernel, name);
+        self.names.insert(first.clone());
+        first
     }
 }
 

@@ -216,7 +216,7 @@ impl<'r, 'c: 'a, 'a> Kernels<'r, 'c, 'a> {
         let format = Format::for_contraction(&contraction, body, elements, self.precision);
         let matrices = || {
             let (format, unit) = format.zip(self.gpu.matrices)?;
-            let bytes = element_bytes(&elements.first()?.to_string())?;
+            let bytes = element_bytes(*elements.first()?)?;
             let unit_for = |tile: &MatrixTile| Unit::new(unit.kind, format, tile, bytes);
             let tiles = unit.tiles.iter().copied().filter(|tile| unit_for(tile).bytes(tile) <= share.memory);
             let tile = contraction.matrix_tile(&expected, tiles, share)?;

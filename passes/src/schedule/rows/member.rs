@@ -5,7 +5,7 @@ use crate::extents::size;
 use crate::ir::generic::{LoopNest, Operand};
 use crate::ir::linalg::{Fill, index_of};
 use crate::ir::types::DYNAMIC;
-use crate::ir::{self, memref, ops};
+use crate::ir::{self, memref, ops, types};
 use crate::structure::Affine;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
@@ -154,7 +154,7 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             return None;
         }
         // Contractions of bytes are not fused: their kernels sum four products per instruction, with packed weights.
-        let is_byte = |input: &&Operand| input.array().is_some_and(|kind| kind.element().to_string() == "i8");
+        let is_byte = |input: &&Operand| input.array().is_some_and(|kind| types::bits(kind.element()) == Some(8));
         if nest.reduces() && nest.inputs().iter().filter(is_byte).count() >= 2 {
             return None;
         }
@@ -264,6 +264,6 @@ pub(super) fn shape(array: Value) -> Option<Vec<Option<i64>>> {
 /// Returns the bytes of an element of an array.
 pub(super) fn element_bytes(array: Value) -> Option<i64> {
     let kind = MemRefType::try_from(array.r#type()).ok()?;
-    let bytes = size::element_bytes(&kind.element().to_string())?;
+    let bytes = size::element_bytes(kind.element())?;
     i64::try_from(bytes).ok()
 }

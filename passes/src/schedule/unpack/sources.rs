@@ -41,9 +41,7 @@ impl<'c: 'a, 'a> Sources<'c, 'a> {
             }
             match map {
                 Some(nest) => {
-                    let inputs = nest.inputs().iter().filter(|input| input.is_read());
-                    let read = inputs.map(|input| root(input.value)).chain(tables(&nest).map(root));
-                    pending.extend(read.map(|read| (read, nest.op)));
+                    pending.extend(read_by(&nest).map(|read| (root(read), nest.op)));
                     sources.maps.insert(key, nest);
                 }
                 None if is_dense(buffer) && is_unchanged(buffer, user, effects) => {
@@ -134,6 +132,14 @@ fn tables<'n, 'c: 'a, 'a>(
 ) -> impl Iterator<Item = Value<'c, 'a>> + use<'n, 'c, 'a> {
     let loads = nest.payload.iter().filter(|op| skript_dialect::op::is(*op, ops::memref::LOAD));
     loads.filter_map(|load| ir::operand_at(*load, 0))
+}
+
+/// The arrays that a map reads.
+pub(super) fn read_by<'n, 'c: 'a, 'a>(
+    nest: &'n LoopNest<'c, 'a>,
+) -> impl Iterator<Item = Value<'c, 'a>> + use<'n, 'c, 'a> {
+    let inputs = nest.inputs().iter().filter(|input| input.is_read());
+    inputs.map(|input| input.value).chain(tables(nest))
 }
 
 /// The number of bytes of a buffer with static extents.

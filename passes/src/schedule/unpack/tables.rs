@@ -3,16 +3,13 @@
 
 use super::scales::Scales;
 use super::sources::Sources;
+use super::text::Text;
 use crate::ir::copy::Copier;
 use crate::ir::generic::{self, Access, LoopNest, all_loops};
-use crate::ir::memref::root_of;
-use crate::ir::operator::Operator;
-use crate::ir::{self, Builder, ValueKey, ops, types};
+use crate::ir::{self, Builder, ops, types};
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
-use std::collections::HashMap;
-use std::fmt::Write;
 
 /// A value of a payload that one or two bytes determine.
 #[derive(Clone)]
@@ -120,46 +117,24 @@ fn is_byte<'c: 'a, 'a>(array: Value<'c, 'a>, sources: &Sources<'c, 'a>) -> bool 
     }
 }
 
-/// The operations as text, with numbers for values; `None` for operations that do not only depend on the bytes.
+/// The operations as text; `None` for operations that do not only depend on the bytes.
 fn key<'c: 'a, 'a>(
     nest: &LoopNest<'c, 'a>,
     needed: &[OperationRef<'c, 'a>],
     leaves: &[usize],
 ) -> Option<String> {
-    let mut numbers: HashMap<ValueKey, usize> = HashMap::new();
+    let mut text = Text::default();
     for leaf in leaves {
-        numbers.insert(ValueKey::of(nest.operands.get(*leaf)?.element), numbers.len());
+        text.number(nest.operands.get(*leaf)?.element);
     }
-    let mut text = leaves.len().to_string();
-    for op in needed {
+    let is_scalar = |op: &OperationRef<'c, 'a>| {
         let name = ir::name(*op);
         let is_pure = name.starts_with("arith.") || name.starts_with("math.");
-        let is_load = name == ops::memref::LOAD;
-        if !is_pure && !is_load || op.region_count() != 0 {
-            return None;
-        }
-        write!(text, ";{name}").ok()?;
-        // Conversions to different types differ in nothing else.
-        for result in op.results() {
-            write!(text, ":{}", result.r#type()).ok()?;
-        }
-        for (attribute, value) in Operator::from_op(*op).attributes {
-            write!(text, " {attribute}={value}").ok()?;
-        }
-        for operand in op.operands() {
-            if let Some(number) = numbers.get(&ValueKey::of(operand)) {
-                write!(text, " {number}").ok()?;
-            } else if let Some(constant) = ir::arith::Constant::of(operand) {
-                write!(text, " {}", constant.text()).ok()?;
-            } else if is_load
-                && ir::definition(operand).is_some_and(|(op, _)| ir::name(op) == ops::memref::GET_GLOBAL)
-            {
-                write!(text, " {:?}", root_of(operand)).ok()?;
-            } else {
-                return None;
-            }
-        }
-        numbers.insert(ValueKey::of(Value::from(op.result(0).ok()?)), numbers.len());
-    }
-    Some(text)
+        let is_global = |array: Value<'c, 'a>| {
+            ir::definition(array).is_some_and(|(op, _)| ir::name(op) == ops::memref::GET_GLOBAL)
+        };
+        is_pure || name == ops::memref::LOAD && ir::operand_at(*op, 0).is_some_and(is_global)
+    };
+    needed.iter().all(is_scalar).then(|| text.operations(needed))??;
+    Some(format!("{} bytes{}", leaves.len(), text.text))
 }
