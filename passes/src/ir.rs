@@ -66,7 +66,7 @@ pub(crate) use func::{append_argument, argument_attributes, set_signature, symbo
 use melior::ir::block::BlockArgument;
 use melior::ir::{Value, ValueLike};
 pub(crate) use mutation::set_operands;
-pub(crate) use operands::{destination, operand_at};
+pub(crate) use operands::{destination, operand_at, result_at};
 pub(crate) use uses::{ancestor_in, defined_by, defining_op, move_before};
 
 /// Identity of a value, for maps.

@@ -21,6 +21,13 @@ pub(crate) fn operand_at<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) ->
     exists.then(|| op.operand(number).ok()).flatten()
 }
 
+/// A result; `None` if the operation has fewer. The error of [`OperationLike::result`] contains the text of the operation, which takes
+/// long to print.
+pub(crate) fn result_at<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Option<Value<'c, 'a>> {
+    let exists = number < op.result_count();
+    exists.then(|| op.result(number).ok().map(Value::from)).flatten()
+}
+
 /// The operands of a binary operation.
 ///
 /// # Errors

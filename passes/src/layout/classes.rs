@@ -199,7 +199,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
 fn is_start(value: Value, constants: &ConstantTensors) -> bool {
     let accumulates = |user: &OperationRef| {
         let outputs = LoopNest::read(*user).map(|nest| nest.outputs().iter().any(|o| o.value == value));
-        outputs == Some(true) && user.result(0).is_ok_and(|result| !constants.contains(result.into()))
+        outputs == Some(true) && ir::result_at(*user, 0).is_some_and(|result| !constants.contains(result))
     };
     ir::users(value).iter().any(accumulates)
 }

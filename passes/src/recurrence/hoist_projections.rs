@@ -57,10 +57,10 @@ fn hoist<'c: 'a, 'a>(counted: &Counted<'c, 'a>, at: &Builder<'c, 'a>) -> Result<
 fn selected<'c: 'a, 'a>(counted: &Counted<'c, 'a>, classes: &Classes<'c, 'a>) -> HashSet<ValueKey> {
     let mut selected = HashSet::new();
     for op in &classes.body {
-        let (Some(generic), Ok(result)) = (Generic::cast(*op), op.result(0)) else {
+        let (Some(generic), Some(result)) = (Generic::cast(*op), ir::result_at(*op, 0)) else {
             continue;
         };
-        let is_selected = match classes.class(result.into()) {
+        let is_selected = match classes.class(result) {
             Some(Class::Invariant) => generic.reduces(),
             Some(Class::Stepwise) => {
                 let mut operands = op.operands().map(ValueKey::of);

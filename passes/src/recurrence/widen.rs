@@ -104,9 +104,9 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
 
     /// Whether an operation is emitted with a dimension for the steps.
     fn is_wide(&self, op: OperationRef<'c, 'a>) -> bool {
-        op.result(0).is_ok_and(|result| {
+        ir::result_at(op, 0).is_some_and(|result| {
             let key = ValueKey::of(result);
-            let is_stepwise = self.classes.class(result.into()) == Some(Class::Stepwise);
+            let is_stepwise = self.classes.class(result) == Some(Class::Stepwise);
             is_stepwise && self.wanted.contains(&key) || self.starts.contains(&key)
         })
     }
