@@ -7,26 +7,61 @@ all=${1:-}
 export PATH="$HOME/.cargo/bin:$PATH"
 passed=0 failed=0 failures=()
 
-# step NAME COMMAND…: runs a command, prints its time and counts failures, which do not stop later steps.
-step() {
-  local name=$1 start=$SECONDS
-  shift
+# Steps run beside each other, so that each core is used; one that builds, or that changes what others read, runs alone.
+workers=${SKRIPT_TEST_JOBS:-$(nproc)}
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+trap 'trap - TERM; kill 0' INT TERM
+declare -A running=() started=()
+
+# ended PID STATUS: prints the output of a step that ended; a failure does not stop later steps.
+ended() {
+  local log=$logs/$1 name=${running[$1]}
+  unset "running[$1]"
   echo "== $name"
-  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); failures+=("$name"); fi
-  echo "-- $name: $((SECONDS - start)) s"
+  cat "$log"
+  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); failures+=("$name"); fi
+  echo "-- $name: $((SECONDS - ${started[$1]})) s"
+  rm "$log"
 }
 
-step "format" cargo fmt --all --check
+# await N: waits until at most N steps run.
+await() {
+  local pid status
+  while [ ${#running[@]} -gt "$1" ]; do
+    wait -n -p pid "${!running[@]}"
+    status=$?
+    ended "$pid" "$status"
+  done
+}
+
+# step NAME COMMAND…: starts a command beside others.
+step() {
+  local name=$1
+  shift
+  await $((workers - 1))
+  (: >"$logs/$BASHPID" && "$@" >"$logs/$BASHPID" 2>&1) &
+  running[$!]=$name started[$!]=$SECONDS
+}
+
+# alone NAME COMMAND…: runs a command while no other step runs.
+alone() {
+  await 0
+  step "$@"
+  await 0
+}
+
+alone "format" cargo fmt --all --check
 # Also builds the libraries: shared objects of models are linked with one.
-step "one build" .venv/bin/python test/one_build.py
-step "tools" cargo build --release --workspace
-step "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples
-step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
+alone "one build" .venv/bin/python test/one_build.py
+alone "tools" cargo build --release --workspace
+alone "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples
+alone "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
 # Packages all crates as for crates.io. A lock file would require that their dependencies are published.
-step "packages" cargo package --offline --quiet --no-verify --allow-dirty --exclude-lockfile --workspace --exclude skript-tidy
-step "house rules" cargo run --release --quiet -p skript-tidy
-step "unit tests" cargo test --release --workspace --quiet --no-fail-fast
-step "lit" scripts/lit.sh
+alone "packages" cargo package --offline --quiet --no-verify --allow-dirty --exclude-lockfile --workspace --exclude skript-tidy
+alone "house rules" cargo run --release --quiet -p skript-tidy
+alone "unit tests" cargo test --release --workspace --quiet --no-fail-fast
+alone "lit" scripts/lit.sh
 step "round trips" .venv/bin/python test/round_trips.py
 step "repeated passes" .venv/bin/python test/repeated_passes.py
 step "one pipeline" .venv/bin/python test/one_pipeline.py
@@ -105,9 +140,9 @@ step "language models in Python" .venv/bin/python test/python/language.py
 step "arguments of Python callers" .venv/bin/python test/python/callers.py
 # With torch, if it is installed in build/torch-venv; otherwise prints that it is skipped.
 step "Python, torch" "$(test -x build/torch-venv/bin/python && echo build/torch-venv || echo .venv)/bin/python" test/python/torch_modules.py
-step "wheels for Python" test/python/wheels.sh
-step "release" test/release/run.sh $([ "$all" = --all ] && echo --packages)
-step "a tool out of the tree" scripts/out-of-tree.sh
+alone "wheels for Python" test/python/wheels.sh
+alone "release" test/release/run.sh $([ "$all" = --all ] && echo --packages)
+alone "a tool out of the tree" scripts/out-of-tree.sh
 # Ray and Spark are large packages.
 if [ "$all" = --all ]; then step "examples of Ray and Spark" scripts/scale.sh --rows 6000; fi
 step "example smollm2" examples/smollm2/run.sh
@@ -154,7 +189,7 @@ if [ -d "$suite" ]; then
   else
     echo "== conformance on Vulkan: skipped, mesa-vulkan-drivers is not installed"
   fi
-  step "assembler of PTX" test/gpu/setup.sh
+  alone "assembler of PTX" test/gpu/setup.sh
   step "kernels as PTX" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript $gpu
   step "kernels of attentions as PTX" .venv/bin/python test/gpu/spills.py --skript target/release/skript $([ "$all" = --all ] && echo --all)
   step "kernels for AMD" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript --arch gfx90a,gfx1100 $([ "$all" = --all ] || echo --sample 40)
@@ -195,6 +230,7 @@ if [ -d "$suite" ]; then
     step "affine formulas" .venv/bin/python test/conformance/affine.py "$suite" --skript target/release/skript
   fi
 fi
+await 0
 for name in ${failures[@]+"${failures[@]}"}; do echo "FAILED: $name"; done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
