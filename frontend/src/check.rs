@@ -46,6 +46,7 @@ pub use calls::{Soundness, called};
 use crate::diagnostics::Sink;
 use crate::program::Program;
 use crate::value_types::ValueTypes;
+use skript_host::on_stack;
 use std::sync::Arc;
 
 /// The stack size for the deepest nesting that the parser accepts.
@@ -68,17 +69,15 @@ pub(crate) fn value_types(program: &Program) -> Arc<ValueTypes> {
 }
 
 fn checked(program: &Program) -> (Sink, ValueTypes) {
-    std::thread::scope(|scope| {
-        let check = || {
-            let (mut sink, mut types) = (Sink::default(), ValueTypes::default());
-            check_modules(program, &mut sink, &mut types);
-            (sink, types)
-        };
-        match std::thread::Builder::new().name("check".into()).stack_size(STACK).spawn_scoped(scope, check) {
-            Ok(thread) => thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
-            Err(_) => check(),
-        }
-    })
+    let check = || {
+        let (mut sink, mut types) = (Sink::default(), ValueTypes::default());
+        check_modules(program, &mut sink, &mut types);
+        (sink, types)
+    };
+    match on_stack("check", STACK, check) {
+        Ok(checked) => checked.unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
+        Err(_) => check(),
+    }
 }
 
 fn check_modules(program: &Program, sink: &mut Sink, types: &mut ValueTypes) {

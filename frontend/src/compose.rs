@@ -27,6 +27,7 @@ pub(crate) mod testing;
 mod tests;
 
 use indexmap::IndexMap;
+use skript_host::on_stack;
 use skript_semantics::{Numbers, ScalarKind};
 
 pub(crate) use formulas::write_counter::write_counter;
@@ -80,13 +81,10 @@ pub fn compose(
     sink: &mut Sink,
 ) -> Option<Model> {
     let limits = &limits.metered(program, sink.work);
-    let composed = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let work = || composer::Composer::new(program, limits, options, &mut *sink).graph();
-        let composed = thread.spawn_scoped(scope, work)?.join();
-        Ok(composed.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    });
-    let composed = composed.unwrap_or_else(|error: std::io::Error| {
+    let work = || composer::Composer::new(program, limits, options, &mut *sink).graph();
+    let composed = on_stack("compose", STACK_BYTES, work)
+        .map(|composed| composed.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    let composed = composed.unwrap_or_else(|error| {
         sink.report(Diagnostic::without_location(
             &LIMIT_EXCEEDED,
             format!(

@@ -5,11 +5,13 @@
 
 pub mod calls;
 pub mod codes;
+mod json;
 mod nearest;
 pub mod nodes;
 mod page;
 pub mod render;
 
+pub use json::json;
 pub use nearest::closest;
 pub use page::page;
 
@@ -35,6 +37,16 @@ pub enum Severity {
     Error,
     /// The model can be used.
     Warning,
+}
+
+impl Severity {
+    /// The word in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
 }
 
 /// A secondary span with its label.

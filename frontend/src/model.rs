@@ -5,6 +5,7 @@
 //! types and argument shapes share it. Its tensors are numbered locally. Formulas are in normal form ([`formula`]).
 //! The evaluator and the emitter read only this representation.
 
+mod attribute_text;
 pub mod check;
 pub mod compute_types;
 pub(crate) mod constant;
@@ -19,6 +20,7 @@ pub(crate) mod print;
 pub(crate) mod storage_range;
 pub mod storage_types;
 
+pub use attribute_text::attribute_value;
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
 pub use cost::{Cost, OperatorCost, Precision};

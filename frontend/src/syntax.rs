@@ -48,10 +48,7 @@ pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
 
 /// Runs `work` on a separate stack; `None` if there is not enough memory.
 pub(crate) fn on_stack<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(bytes);
-        thread.spawn_scoped(scope, work).ok()?.join().ok()
-    })
+    skript_host::on_stack("parse", bytes, work).ok()?.ok()
 }
 
 /// The maximum number of syntax errors of one file; the remaining text is not parsed.

@@ -3,6 +3,7 @@
 
 use crate::names::Names;
 use crate::positions::Lines;
+use crate::workspace::is_file;
 use lsp_types::Range;
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::check::{Soundness, check_program};
@@ -62,7 +63,9 @@ impl Analysis {
         open: &dyn Fn(&Path) -> Option<String>,
         before: Option<&Analysis>,
     ) -> Analysis {
-        let (mut sink, begin) = (Sink::default(), SystemTime::now());
+        // Texts without a file read no files, and WebAssembly has no clock.
+        let begin = is_file(main).then(SystemTime::now);
+        let mut sink = Sink::default();
         let open = |path: &Path| open(path).map(String::into_bytes);
         let statements = before.map_or_else(Rc::default, |before| Rc::clone(&before.statements));
         let program = load_program_and_library(main, None, &Limits::default(), &mut sink, &open, &statements);
@@ -71,7 +74,9 @@ impl Analysis {
         let is_complete =
             !sink.diagnostics().iter().any(|d| d.code.id == MODULE_MISSING.id || d.code.id == UNREADABLE.id);
         // A file that was saved meanwhile may have been read before.
-        let is_older = |(_, stamp): &(PathBuf, Stamp)| stamp.is_none_or(|(changed, _)| changed < begin);
+        let is_older = |(_, stamp): &(PathBuf, Stamp)| {
+            stamp.is_none_or(|(changed, _)| begin.is_some_and(|begin| changed < begin))
+        };
         let files = (is_complete && files.iter().all(is_older)).then_some(files);
         let tensors_before = before.map_or_else(Rc::default, Analysis::latest_tensors);
         let (loaded, lines, checked) = (RefCell::new(sink), RefCell::default(), OnceCell::new());

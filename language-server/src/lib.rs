@@ -2,7 +2,7 @@
 //! A language server for SkriptND.
 //!
 //! [`serve_streams`] serves an editor on two streams of bytes (`framing`, `server`), [`EmbeddedServer`] the program that
-//! starts it. `workspace` holds the open texts and finds the model of a file; `analysis` runs the frontend on them; `names`
+//! starts it, [`DirectServer`] a program without threads. `workspace` holds the open texts and finds the model of a file; `analysis` runs the frontend on them; `names`
 //! finds what a word stands for. `requests` maps each request to the module that answers it.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
@@ -12,6 +12,7 @@ mod analysis;
 mod calls;
 mod completion;
 mod diagnostics;
+mod direct;
 mod embedded;
 mod framing;
 mod highlighting;
@@ -31,5 +32,6 @@ mod signature_help;
 mod testing;
 mod workspace;
 
+pub use direct::DirectServer;
 pub use embedded::{EmbeddedError, EmbeddedServer};
 pub use server::serve_streams;

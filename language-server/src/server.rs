@@ -15,6 +15,7 @@ use lsp_types::{
     PublishDiagnosticsParams, Url,
 };
 use serde::de::DeserializeOwned;
+use skript_host::on_stack;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -43,11 +44,8 @@ where
 /// # Errors
 /// The connection breaks, or the editor violates the protocol.
 pub(crate) fn serve(connection: &Connection) -> anyhow::Result<()> {
-    std::thread::scope(|scope| {
-        let work = || converse(connection);
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)?;
-        thread.join().map_err(|_| anyhow::anyhow!("the server failed"))?
-    })
+    let served = on_stack("serve", STACK_BYTES, || converse(connection))?;
+    served.map_err(|_| anyhow::anyhow!("the server failed"))?
 }
 
 fn converse(connection: &Connection) -> anyhow::Result<()> {
@@ -97,7 +95,7 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
 }
 
 /// Handles a request. A panic becomes an error response, so that the server continues.
-fn guarded(server: &Server, request: Request) -> Response {
+pub(crate) fn guarded(server: &Server, request: Request) -> Response {
     let id = request.id.clone();
     let answer = catch_unwind(AssertUnwindSafe(|| requests::answer(&server.workspace, request)));
     answer.unwrap_or_else(|_| {
@@ -107,7 +105,7 @@ fn guarded(server: &Server, request: Request) -> Response {
 }
 
 #[derive(Default)]
-struct Server {
+pub(crate) struct Server {
     workspace: Workspace,
     /// Files with published diagnostics.
     marked: BTreeSet<Url>,
@@ -117,7 +115,7 @@ struct Server {
 
 impl Server {
     /// Processes a notification of the editor.
-    fn take_note(&mut self, notification: Notification) {
+    pub(crate) fn take_note(&mut self, notification: Notification) {
         let changed = match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
                 read(notification.params).and_then(|p: DidOpenTextDocumentParams| {
@@ -163,7 +161,7 @@ impl Server {
 
     /// The diagnostics of the model that contains the changed file, and of all other open models, because they may share
     /// modules.
-    fn diagnostics(&mut self) -> Vec<PublishDiagnosticsParams> {
+    pub(crate) fn diagnostics(&mut self) -> Vec<PublishDiagnosticsParams> {
         let Some(changed) = self.changed.take() else { return Vec::new() };
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();

@@ -29,15 +29,36 @@ pub(crate) struct Workspace {
 
 /// The path of a `file:` URI. A text without a file, such as `untitled:Untitled-1`, has its URI as its path.
 pub(crate) fn path_of(url: &Url) -> Option<PathBuf> {
-    if url.scheme() == "file" { url.to_file_path().ok() } else { Some(PathBuf::from(url.as_str())) }
+    if url.scheme() == "file" { file_path(url) } else { Some(PathBuf::from(url.as_str())) }
 }
 
 pub(crate) fn url_of(path: &Path) -> Option<Url> {
-    if is_file(path) { Url::from_file_path(path).ok() } else { Url::parse(path.to_str()?).ok() }
+    if is_file(path) { file_url(path) } else { Url::parse(path.to_str()?).ok() }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn file_path(url: &Url) -> Option<PathBuf> {
+    url.to_file_path().ok()
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn file_url(path: &Path) -> Option<Url> {
+    Url::from_file_path(path).ok()
+}
+
+/// WebAssembly has no files.
+#[cfg(target_family = "wasm")]
+fn file_path(_: &Url) -> Option<PathBuf> {
+    None
+}
+
+#[cfg(target_family = "wasm")]
+fn file_url(_: &Path) -> Option<Url> {
+    None
 }
 
 /// Whether the path is that of a file, and not a URI.
-fn is_file(path: &Path) -> bool {
+pub(crate) fn is_file(path: &Path) -> bool {
     path.is_absolute()
 }
 

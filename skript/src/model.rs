@@ -11,20 +11,16 @@ use crate::problem::{Locations, Problem};
 use crate::target::Target;
 use crate::weights::Weights;
 use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::calls::{entry, failed_at};
-use skript_frontend::diagnostics::codes::{
-    ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
-};
-use skript_frontend::diagnostics::{Diagnostic, Sink, nodes};
+use skript_frontend::diagnostics::{Sink, nodes};
 use skript_frontend::limits::Limits;
-use skript_frontend::model::{self, CheckKind, Extent};
+use skript_frontend::model::{self, Extent};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_import::Origin;
 use skript_passes::codegen::Interface;
 use skript_passes::diagnostics::of_compilation;
 use skript_passes::{CompileError, Stop, SumsOfProducts, sums_of_products};
-use skript_reference::{EvalError, Failure, Outcome};
+use skript_reference::Outcome;
 use skript_runtime::{Artifact, artifact, files};
 use skript_stablehlo::Weights as ProgramWeights;
 use skript_stablehlo::export_model;
@@ -383,27 +379,11 @@ impl Model {
             |arrays: &[Tensor]| -> Vec<Arc<Tensor>> { arrays.iter().cloned().map(Arc::new).collect() };
         let outcome = skript_reference::evaluate(&self.inner, &shared(inputs), &shared(variables));
         let Outcome { outputs, updates, .. } = outcome.map_err(|error| {
-            let failed = self.evaluation_failed(&error);
+            let failed = error.diagnostic(&self.inner);
             Error::Evaluate(Box::new(Problem::new(failed, self.sources(), self.context.locations)))
         })?;
         let new_values = updates.into_iter().map(|(id, value)| (id.0 as usize, Arc::unwrap_or_clone(value)));
         Ok((outputs.into_iter().map(Arc::unwrap_or_clone).collect(), new_values.collect()))
-    }
-
-    fn evaluation_failed(&self, error: &EvalError) -> Diagnostic {
-        let code = match error.failure.as_ref() {
-            Failure::Check { kind: CheckKind::Assertion, .. } => &ASSERTION_AT_RUN_TIME,
-            Failure::Check { kind: CheckKind::Extent, .. } | Failure::Extent { .. } => &EXTENTS_DISAGREE,
-            Failure::Check { kind: CheckKind::Access, .. } => &ACCESS_AT_RUN_TIME,
-            Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
-            _ => &RUN_FAILED,
-        };
-        // Each call has the location where its function stopped; a location has the name of the callee.
-        let functions = error.calls.iter().map(|call| call.function.as_str());
-        let called = functions.clone().take(1).chain(functions);
-        let spans = error.calls.iter().map(|call| Some(call.span));
-        let locations: Vec<_> = called.zip(spans).collect();
-        failed_at(code, error.failure.to_string(), &locations, entry(&self.inner))
     }
 }
 

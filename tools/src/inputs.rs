@@ -31,7 +31,7 @@ pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
 /// The names of the entry's inputs, in the order of the flattened tensors: `x`, packs `xs_0`, `xs_1`.
 pub fn names(model: &Model) -> Vec<String> {
     let inputs = model.function(model.entry).into_iter().flat_map(|entry| &entry.inputs);
-    inputs.flat_map(crate::outputs::port_names).collect()
+    inputs.flat_map(Port::tensor_names).collect()
 }
 
 /// The names of inputs in the arguments and in their archives; `None` if an archive cannot be read.

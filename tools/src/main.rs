@@ -4,7 +4,6 @@
 //! Exit status: 0 for success; 1 for errors in a document, a value, a file or the run (diagnostics on stderr); 2 for an
 //! unknown flag or name on the command line. The crates that this crate uses neither print nor exit.
 
-mod attributes;
 mod command_line;
 mod console;
 mod engine;

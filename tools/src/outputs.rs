@@ -15,16 +15,7 @@ use crate::written::unwritten;
 /// File stems of the entry's outputs, in the order of the flattened tensors: `y`, packs `ys_0`, `ys_1`.
 pub fn names(model: &Model) -> Vec<String> {
     let outputs = model.function(model.entry).into_iter().flat_map(|entry| &entry.outputs);
-    outputs.flat_map(port_names).collect()
-}
-
-/// The names of the tensors of a port.
-pub fn port_names(port: &Port) -> Vec<String> {
-    match &port.tensors {
-        PortTensors::Single(_) | PortTensors::Stack(_) => vec![port.name.clone()],
-        PortTensors::Pack(items) => (0..items.len()).map(|at| format!("{}_{at}", port.name)).collect(),
-        PortTensors::Null => Vec::new(),
-    }
+    outputs.flat_map(Port::tensor_names).collect()
 }
 
 /// The names of outputs that are packs of dynamic length; each of them is one array.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Renders diagnostics as text.
 
-mod json;
 mod short;
 
-use skript_frontend::diagnostics::{Diagnostic, Severity, render as human};
+use skript_frontend::diagnostics::{Diagnostic, Severity, json, render as human};
 use skript_frontend::source::SourceMap;
 
 use crate::command_line::MessageFormat;
@@ -21,7 +20,7 @@ pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, format: MessageFo
         let text = match format {
             MessageFormat::Human => human::render(diagnostic, sources, console.is_terminal()),
             MessageFormat::Short => short::render(diagnostic, sources),
-            MessageFormat::Json => json::render(diagnostic, sources),
+            MessageFormat::Json => format!("{}\n", json(diagnostic, sources)),
         };
         console.write(&text);
     }
@@ -44,13 +43,6 @@ fn selected(diagnostics: &[Diagnostic], most: usize) -> impl Iterator<Item = &Di
         *left = left.saturating_sub(1);
         is_selected
     })
-}
-
-fn severity(diagnostic: &Diagnostic) -> &'static str {
-    match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
 }
 
 #[cfg(test)]
@@ -173,7 +165,7 @@ help: give 2
     #[test]
     fn json_is_one_line() {
         let (sources, diagnostic) = example();
-        let text = json::render(&diagnostic, &sources);
+        let text = json(&diagnostic, &sources).to_string();
         assert_eq!(text.matches('\n').count(), 1);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["code"], "SK0201");

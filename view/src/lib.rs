@@ -6,6 +6,7 @@
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
+pub mod arrays;
 mod collect;
 mod definitions;
 mod difference;

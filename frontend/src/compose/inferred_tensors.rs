@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::model;
 use crate::program::Program;
 use crate::source::Span;
+use skript_host::on_stack;
 
 /// Returns the tensors of the main module's first graph, with the types that can be inferred although the program has
 /// errors at these locations.
@@ -24,18 +25,15 @@ pub fn inferred_tensors(program: &Program, errors: &[Span], limits: &Limits) -> 
     let mut definition = graph;
     leave_out(&mut definition, errors);
     let mut known = Vec::new();
-    let composed = std::thread::scope(|scope| {
-        let compose = || {
-            let mut sink = Sink::default();
-            let limits = &limits.metered(program, 0);
-            let options = ComposeOptions::default();
-            let mut composer = Composer::new(program, limits, &options, &mut sink);
-            composer.known = Some(&mut known);
-            composer.model_of(OperatorRef { definition: &definition, module })
-        };
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        thread.spawn_scoped(scope, compose).ok()?.join().ok()?
-    });
+    let compose = || {
+        let mut sink = Sink::default();
+        let limits = &limits.metered(program, 0);
+        let options = ComposeOptions::default();
+        let mut composer = Composer::new(program, limits, &options, &mut sink);
+        composer.known = Some(&mut known);
+        composer.model_of(OperatorRef { definition: &definition, module })
+    };
+    let composed = on_stack("compose", STACK_BYTES, compose).ok().and_then(|composed| composed.ok()?);
     let entry = composed.as_ref().and_then(|m| m.function(m.entry));
     known.extend(entry.iter().flat_map(|entry| &entry.values).cloned());
     known

@@ -87,6 +87,17 @@ pub struct Port {
     pub span: Span,
 }
 
+impl Port {
+    /// The names of the tensors: `x`, or `xs_0`, `xs_1` for the items of a pack.
+    pub fn tensor_names(&self) -> Vec<String> {
+        match &self.tensors {
+            PortTensors::Single(_) | PortTensors::Stack(_) => vec![self.name.clone()],
+            PortTensors::Pack(items) => (0..items.len()).map(|at| format!("{}_{at}", self.name)).collect(),
+            PortTensors::Null => Vec::new(),
+        }
+    }
+}
+
 /// The tensors of an input or output.
 #[derive(Clone, Debug)]
 pub enum PortTensors {

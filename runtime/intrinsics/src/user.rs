@@ -5,6 +5,7 @@
 
 use crate::compiled::MESSAGE;
 use crate::{Call, KernelError, Value};
+#[cfg(not(target_family = "wasm"))]
 use libloading::Library;
 use skript_host::RegularFile;
 use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
@@ -29,6 +30,10 @@ pub enum BindError {
 
 /// The suffix of the symbol of the kernel for reals as `double`.
 const WIDE: &str = "_f64";
+
+/// WebAssembly has no shared libraries.
+#[cfg(target_family = "wasm")]
+type Library = std::convert::Infallible;
 
 type Function = unsafe extern "C" fn(*const CCall) -> i32;
 
@@ -72,6 +77,21 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
         RegularFile::open(library)
             .map_err(|e| BindError::Library { library: library.to_owned(), reason: e.to_string() })?;
     }
+    let (loaded, function, wide) = load(symbol, library)?;
+    bound.push(Arc::new(UserKernel {
+        name: name.to_owned(),
+        symbol: symbol.to_owned(),
+        library: library.to_owned(),
+        function,
+        wide,
+        _loaded: Some(loaded),
+    }));
+    Ok(())
+}
+
+/// Loads a library and its kernel of this name, and the kernel for reals as `double`, if there is one.
+#[cfg(not(target_family = "wasm"))]
+fn load(symbol: &str, library: &Path) -> Result<(Library, Function, Option<Function>), BindError> {
     // SAFETY: the user requests that this library's code is executed.
     let loaded = unsafe { Library::new(library) }
         .map_err(|e| BindError::Library { library: library.to_owned(), reason: e.to_string() })?;
@@ -82,15 +102,13 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
     // SAFETY: as above.
     let wide = unsafe { loaded.get::<Function>(format!("{symbol}{WIDE}").as_bytes()) };
     let wide = wide.ok().map(|f| *f);
-    bound.push(Arc::new(UserKernel {
-        name: name.to_owned(),
-        symbol: symbol.to_owned(),
-        library: library.to_owned(),
-        function,
-        wide,
-        _loaded: Some(loaded),
-    }));
-    Ok(())
+    Ok((loaded, function, wide))
+}
+
+#[cfg(target_family = "wasm")]
+fn load(_: &str, library: &Path) -> Result<(Library, Function, Option<Function>), BindError> {
+    let reason = "WebAssembly has no shared libraries".to_owned();
+    Err(BindError::Library { library: library.to_owned(), reason })
 }
 
 /// Binds an operator to a function that a shared object of a model is linked with; `wide` may be null. A name that is

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Errors of an evaluation.
 
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::calls::{entry, failed_at};
+use skript_frontend::diagnostics::codes::{
+    ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
+};
+use skript_frontend::model::{CheckKind, Model};
 use skript_frontend::source::Span;
 use skript_semantics::IntType;
 use skript_tensor::TensorError;
@@ -27,7 +33,7 @@ pub enum Failure {
     OutOfBounds { tensor: String, value: i64, extent: i64 },
     /// A run-time check of the model failed; its message.
     #[error("{message}")]
-    Check { kind: skript_frontend::model::CheckKind, message: String },
+    Check { kind: CheckKind, message: String },
     #[error("the loop does not end within {0} steps (limit `loop_steps`)")]
     Endless(u64),
     #[error("the loop runs more than {0} iterations: too many for the reference evaluator")]
@@ -84,6 +90,23 @@ impl EvalError {
     /// An error without a call stack; callers add their steps.
     pub fn new(failure: Failure) -> Self {
         EvalError { failure: Box::new(failure), calls: Vec::new() }
+    }
+
+    /// The error as a diagnostic with the locations of the calls.
+    pub fn diagnostic(&self, model: &Model) -> Diagnostic {
+        let code = match self.failure.as_ref() {
+            Failure::Check { kind: CheckKind::Assertion, .. } => &ASSERTION_AT_RUN_TIME,
+            Failure::Check { kind: CheckKind::Extent, .. } | Failure::Extent { .. } => &EXTENTS_DISAGREE,
+            Failure::Check { kind: CheckKind::Access, .. } => &ACCESS_AT_RUN_TIME,
+            Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
+            _ => &RUN_FAILED,
+        };
+        // Each call has the location where its function stopped; a location has the name of the callee.
+        let functions = self.calls.iter().map(|call| call.function.as_str());
+        let called = functions.clone().take(1).chain(functions);
+        let spans = self.calls.iter().map(|call| Some(call.span));
+        let locations: Vec<_> = called.zip(spans).collect();
+        failed_at(code, self.failure.to_string(), &locations, entry(model))
     }
 
     /// Sets the location unless a more precise one is set.

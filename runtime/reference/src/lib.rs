@@ -20,6 +20,7 @@ mod intrinsics;
 pub use error::{Call, EvalError, Failure};
 
 use skript_frontend::model::{Model, VariableId};
+use skript_host::on_stack;
 use skript_tensor::Tensor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -117,15 +118,12 @@ pub(crate) fn evaluate_with_observer(
     // Unrolled folds are deeply nested expressions that are processed recursively, which requires a large stack. Only
     // touched pages occupy memory.
     const STACK_BYTES: usize = 1 << 30;
-    let outcome = std::thread::scope(|scope| {
-        std::thread::Builder::new()
-            .name("evaluate".to_string())
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || block::Evaluator::new(model, settings, observer).run(inputs, variables))
-            .map_err(|e| EvalError::new(Failure::Internal(format!("no thread: {e}"))))?
-            .join()
-            .unwrap_or_else(|_| Err(EvalError::new(Failure::Internal("the evaluator failed".to_string()))))
-    });
+    let evaluate = || block::Evaluator::new(model, settings, observer).run(inputs, variables);
+    let failed = |text: String| Err(EvalError::new(Failure::Internal(text)));
+    let outcome = match on_stack("evaluate", STACK_BYTES, evaluate) {
+        Ok(outcome) => outcome.unwrap_or_else(|_| failed("the evaluator failed".to_owned())),
+        Err(error) => failed(format!("no thread: {error}")),
+    };
     // Bytes lost to truncation read as zeros, so the result is invalid.
     for tensor in inputs.iter().chain(variables) {
         let unchanged = tensor.unchanged();

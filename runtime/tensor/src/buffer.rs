@@ -14,8 +14,8 @@ pub(crate) const ALIGNMENT: usize = 64;
 struct Line([u8; ALIGNMENT]);
 
 /// Minimum size in bytes of memory that is mapped separately, on huge pages. On small pages, TLB misses would dominate the time
-/// of reading it once.
-const MIN_MAPPED_BYTES: usize = 4 << 20;
+/// of reading it once. WebAssembly maps no memory.
+const MIN_MAPPED_BYTES: usize = if cfg!(target_family = "wasm") { usize::MAX } else { 4 << 20 };
 
 /// Zero-initialized bytes at a 64-byte boundary.
 pub(crate) struct Buffer {

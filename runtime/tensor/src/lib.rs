@@ -17,6 +17,7 @@ pub mod gguf;
 mod held;
 pub mod map;
 pub mod npy;
+#[cfg_attr(target_family = "wasm", path = "npz/none.rs")]
 pub mod npz;
 mod numbered_files;
 mod pages;

@@ -143,11 +143,13 @@ impl MappedFile {
         }
         // SAFETY: the mapping is never written to, so its pages contain only data of the file. Pages that `watch`
         // replaced by zeros remain zeros.
+        #[cfg(unix)]
         let returned = unsafe {
             let advice = memmap2::UncheckedAdvice::DontNeed;
             mapping.map.unchecked_advise_range(advice, offset, length)
         };
         // If the call fails, the memory remains in use.
+        #[cfg(unix)]
         let _ = returned;
     }
 

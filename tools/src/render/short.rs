@@ -9,8 +9,6 @@ use skript_frontend::diagnostics::render::{location, shown};
 use skript_frontend::source::{SourceMap, Span};
 use skript_host::one_line;
 
-use super::severity;
-
 pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut text = String::new();
     let diagnostic = &shown(diagnostic);
@@ -23,7 +21,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         };
     };
     let code = diagnostic.code.id;
-    let head = format!("{}[{code}]: {}", severity(diagnostic), diagnostic.message);
+    let head = format!("{}[{code}]: {}", diagnostic.severity.name(), diagnostic.message);
     let user_span = diagnostic.own_location();
     line(user_span, &head);
     if user_span != diagnostic.span {

@@ -6,12 +6,11 @@ use skript::{ComposeOptions, Model};
 use skript_frontend::ast::Declaration;
 use skript_frontend::diagnostics::codes::ATTRIBUTE_TEXT;
 use skript_frontend::diagnostics::{Diagnostic, Sink};
-use skript_frontend::model::AttributeValue;
+use skript_frontend::model::{AttributeValue, attribute_value};
 
 use super::open_shapes::WholeShape;
 use super::open_shapes::has_open_length;
 use super::{PassedInputs, Session, internal, names};
-use crate::attributes::attribute_value;
 use crate::command_line::InputArgument;
 use crate::inputs;
 

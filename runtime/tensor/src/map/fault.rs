@@ -20,11 +20,11 @@ pub(crate) struct Watch {
 
 #[cfg(not(target_os = "linux"))]
 impl Watch {
-    pub fn over(_: &[u8]) -> io::Result<Watch> {
+    pub(super) fn over(_: &[u8]) -> io::Result<Watch> {
         Ok(Watch {})
     }
 
-    pub fn lost(&self) -> bool {
+    pub(super) fn lost(&self) -> bool {
         false
     }
 }

@@ -2,8 +2,8 @@
 //! `skript playground-values`, a hidden command: the arrays of a call on random inputs as JSON.
 
 use serde_json::{Value, json};
-use skript::{Compiler, Model, Target, Tensor};
-use skript_semantics::Scalar;
+use skript::{Compiler, Model, Target};
+use skript_view::arrays::listed;
 
 use crate::command_line::{EngineName, InputArgument, ValuesArguments, WeightsArgument};
 use crate::console::{Console, Status};
@@ -14,8 +14,6 @@ use crate::{inputs, outputs};
 
 /// Maximum number of elements of an array in the result.
 const MAX_ELEMENTS: usize = 1 << 16;
-/// The largest integer that a number of JavaScript represents together with all smaller ones.
-const MAX_EXACT: u64 = 1 << 53;
 
 pub fn print_values(arguments: &ValuesArguments, console: &mut Console) -> Status {
     let _watch = Watch::begin(arguments.stop.timeout, reporter(arguments.reading.message_format));
@@ -61,61 +59,8 @@ fn call(
     };
     let results = model.converted(computed.outputs);
     Ok(json!({
-        "inputs": listed(&inputs::names(model.ir()), inputs),
-        "outputs": listed(&outputs::names(model.ir()), &results),
+        "inputs": listed(&inputs::names(model.ir()), inputs, MAX_ELEMENTS),
+        "outputs": listed(&outputs::names(model.ir()), &results, MAX_ELEMENTS),
         "seconds": computed.spent.run.as_secs_f64(),
     }))
-}
-
-fn listed(names: &[String], tensors: &[Tensor]) -> Value {
-    let arrays = names.iter().zip(tensors).map(|(name, tensor)| {
-        let values: Vec<Value> = (0..tensor.volume().min(MAX_ELEMENTS))
-            .map(|at| tensor.get(at).map_or(Value::Null, number))
-            .collect();
-        json!({
-            "name": name,
-            "type": tensor.element().to_string(),
-            "shape": tensor.shape(),
-            "elements": tensor.volume(),
-            "values": values,
-        })
-    });
-    arrays.collect()
-}
-
-/// A number that JSON has, and otherwise a text.
-fn number(scalar: Scalar) -> Value {
-    match scalar {
-        Scalar::Int(value) if value.unsigned_abs() <= MAX_EXACT => value.into(),
-        Scalar::Int(value) => value.to_string().into(),
-        Scalar::Real(value) if value.is_finite() => value.into(),
-        Scalar::Real(value) if value.is_nan() => "NaN".into(),
-        Scalar::Real(value) => if value > 0.0 { "Infinity" } else { "-Infinity" }.into(),
-        Scalar::Bool(value) => value.into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_without_a_form_in_json_are_texts() {
-        let reals =
-            [1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(|value| number(Scalar::Real(value)));
-        assert_eq!(json!(reals), json!([1.5, "NaN", "Infinity", "-Infinity"]));
-        let ints = [-3, 1 << 53, (1 << 53) + 1, i64::MIN].map(|value| number(Scalar::Int(value)));
-        assert_eq!(
-            json!(ints),
-            json!([-3, 9007199254740992_i64, "9007199254740993", "-9223372036854775808"])
-        );
-    }
-
-    #[test]
-    fn long_arrays_are_cut() {
-        let long = Tensor::from_i64(&[70_000], &vec![1; 70_000]).unwrap();
-        let listed = listed(&["x".to_owned()], &[long]);
-        assert_eq!(listed[0]["elements"], 70_000);
-        assert_eq!(listed[0]["values"].as_array().unwrap().len(), MAX_ELEMENTS);
-    }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses `--set NAME=JSON` to values of graph attributes.
+//! Parses JSON texts to values of graph attributes.
 
+use super::AttributeValue;
 use serde_json::Value;
-use skript_frontend::model::AttributeValue;
 
 /// Parses a JSON text to an attribute value. Numbers without a point or an exponent are ints; objects are rejected.
+///
+/// # Errors
+/// The text is not JSON, contains an object, or a number exceeds 64-bit numbers.
 pub fn attribute_value(text: &str) -> Result<AttributeValue, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         format!("`{text}` is not a JSON value ({error}); strings need double quotes, quoted for the shell")
@@ -19,7 +22,7 @@ fn convert(value: Value) -> Result<AttributeValue, String> {
         Value::Number(n) => match (n.as_i64(), n.as_f64()) {
             (Some(int), _) => AttributeValue::Int(int),
             (None, Some(real)) if n.is_f64() => AttributeValue::Real(real),
-            _ => return Err(format!("{n} does not fit in 64 bits")),
+            _ => return Err(format!("{n} exceeds a 64-bit number")),
         },
         Value::String(s) => AttributeValue::Str(s),
         Value::Array(items) => {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Renders each diagnostic as a JSON object on one line.
+//! Diagnostics as JSON, for other programs.
 
+use super::Diagnostic;
+use crate::source::{SourceMap, Span};
 use serde_json::{Value, json};
-use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::source::{SourceMap, Span};
 
-use super::severity;
-
-pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+/// A diagnostic with its texts and locations.
+pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
     let labels: Vec<Value> = diagnostic
         .labels
         .iter()
@@ -18,8 +17,8 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         .iter()
         .map(|n| json!({"text": n.text, "location": location(sources, n.span)}))
         .collect();
-    let value = json!({
-        "severity": severity(diagnostic),
+    json!({
+        "severity": diagnostic.severity.name(),
         "code": diagnostic.code.id,
         "message": diagnostic.message,
         "label": diagnostic.label,
@@ -27,8 +26,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         "labels": labels,
         "notes": notes,
         "help": diagnostic.help,
-    });
-    format!("{value}\n")
+    })
 }
 
 /// Lines and columns are 1-based, bytes are 0-based; the ends are exclusive.
