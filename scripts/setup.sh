@@ -27,6 +27,12 @@ if ! command -v cargo >/dev/null; then
   exit 1
 fi
 
+# The target of the static playground and of the npm package. rustup installs it; other Rust installations may lack it.
+if [ ! -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ] && command -v rustup >/dev/null; then
+  echo "setup: installing Rust's target wasm32-unknown-unknown"
+  rustup target add wasm32-unknown-unknown
+fi
+
 # `.venv/requirements.txt` is a copy of the requirements from which the environment was created.
 requirements=scripts/requirements.txt
 if ! cmp -s "$requirements" .venv/requirements.txt; then

@@ -44,7 +44,7 @@ def main():
         configuration = tomllib.loads((ROOT / project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         if "version" not in configuration.get("dynamic", []):
             require(f"{project}/pyproject.toml", configuration["version"])
-    for path in ("editors/vscode/package.json", "editors/tree-sitter-sknd/package.json"):
+    for path in ("javascript/package/package.json", "editors/vscode/package.json", "editors/tree-sitter-sknd/package.json"):
         require(path, json.loads((ROOT / path).read_text(encoding="utf-8"))["version"])
     grammar = json.loads((ROOT / "editors/tree-sitter-sknd/tree-sitter.json").read_text(encoding="utf-8"))
     require("editors/tree-sitter-sknd/tree-sitter.json", grammar["metadata"]["version"])

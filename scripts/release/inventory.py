@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from bundle import carried  # noqa: E402
 
 # The crates whose binaries and libraries a release has.
-SHIPPED = {"skript-tools", "skript-run", "skript-language-server", "skript-c", "skript-python", "skript-python-runtime"}
+SHIPPED = {"skript-tools", "skript-run", "skript-language-server", "skript-c", "skript-python", "skript-python-runtime", "skript-javascript"}
 TEXTS = re.compile(r"(licen[cs]e|copying|notice|unlicense)", re.IGNORECASE)
 TARGET = "x86_64-unknown-linux-gnu"
 

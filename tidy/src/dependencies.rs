@@ -10,6 +10,7 @@ const WITHOUT_MLIR: &[&str] = &[
     "gradient/Cargo.toml",
     "host/Cargo.toml",
     "import/Cargo.toml",
+    "javascript/Cargo.toml",
     "language-server/Cargo.toml",
     "python/runtime/Cargo.toml",
     "runtime/intrinsics/Cargo.toml",

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the WebAssembly module, and writes the files of the npm package to build/javascript. The first call installs Rust's target
+# with rustup; exits with 3 if that fails.
+set -eu
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+target=wasm32-unknown-unknown output=build/javascript
+if [ ! -d "$(rustc --print target-libdir --target $target)" ]; then
+  echo "javascript: installing Rust's target $target"
+  rustup target add $target || exit 3
+fi
+cargo build --quiet --locked --profile wasm --target $target -p skript-javascript
+mkdir -p $output
+for file in javascript/package/* LICENSE; do cmp -s "$file" "$output/${file##*/}" || cp "$file" $output; done
+cp target/$target/wasm/skript_javascript.wasm $output/skriptnd.wasm
