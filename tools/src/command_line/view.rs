@@ -2,6 +2,7 @@
 //! The arguments of `skript view`.
 
 use super::ModelArguments;
+use super::stop::StopArguments;
 use super::values::{WeightsArgument, weights_argument};
 use clap::Args;
 use std::path::PathBuf;
@@ -28,4 +29,6 @@ pub struct ViewArguments {
     /// Do not read weights: the page has no histograms
     #[arg(long, conflicts_with = "weights")]
     pub no_weights: bool,
+    #[command(flatten)]
+    pub stop: StopArguments,
 }

@@ -9,7 +9,8 @@ use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, UNREADABLE};
 
 use crate::command_line::ViewArguments;
 use crate::console::{Console, Status};
-use crate::session::{Session, Stopped, Weights};
+use crate::session::{Session, Stopped, Weights, reporter};
+use crate::watch::Watch;
 use crate::written::write;
 
 /// Maximum size of a profile in bytes.
@@ -23,6 +24,7 @@ enum Format {
 }
 
 pub fn run(arguments: &ViewArguments, console: &mut Console) -> Status {
+    let _watch = Watch::begin(arguments.stop.timeout, reporter(arguments.reading.message_format));
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());

@@ -2,14 +2,16 @@
 //! Work on a text: an execution of this program, which ends with the request that asked for it.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use hyper::StatusCode;
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::Command;
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -23,6 +25,8 @@ pub const FILE: &str = "playground.sknd";
 const MAX_PROCESSES: usize = 3;
 /// Maximum size of messages in bytes.
 const MAX_MESSAGE_BYTES: u64 = 64 << 10;
+/// Maximum size of the address space of a process in bytes, most of which are stacks and libraries.
+const MAX_ADDRESS_BYTES: u64 = 8 << 30;
 /// Time by which a process outlives the limit if the server cannot end it.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -101,7 +105,7 @@ impl Job {
     fn arguments(&self, limit: Duration) -> Vec<String> {
         let timeout = format!("--timeout={}", (limit + GRACE).as_secs_f64());
         let mut all: Vec<String> = match self.kind {
-            Kind::Graph => vec!["view".into(), "--output=-".into(), "--no-weights".into()],
+            Kind::Graph => vec!["view".into(), timeout, "--output=-".into(), "--no-weights".into()],
             Kind::Model => vec!["compile".into(), timeout, "--emit=model".into()],
             Kind::Stages => {
                 let dumped = [("stages", results::STAGES), ("passes", results::PASSES)];
@@ -188,7 +192,7 @@ impl Runner {
     async fn execute(&self, page: &Page, job: &Job) -> std::io::Result<Value> {
         let folder = tempfile::Builder::new().prefix("skript-playground-").tempdir()?;
         std::fs::write(folder.path().join(FILE), &job.text)?;
-        let mut child = Command::new(&self.executable)
+        let child = Command::new(&self.executable)
             .arg0("skript")
             .args(job.arguments(self.limit))
             .current_dir(folder.path())
@@ -199,10 +203,15 @@ impl Runner {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        if let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
+            let limit = Some(MAX_ADDRESS_BYTES);
+            prlimit(Some(id), Resource::As, Rlimit { current: limit, maximum: limit })?;
+        }
+        let mut process = Process { child: Some(child), folder: Some(folder) };
+        let (stdout, stderr) = process.streams();
         let (output, messages) =
             tokio::try_join!(read(stdout, MAX_OUTPUT_BYTES), read(stderr, MAX_MESSAGE_BYTES))?;
-        let status = child.wait().await?;
+        let (status, folder) = process.end().await?;
         let messages = String::from_utf8_lossy(&messages).into_owned();
         if output.len() as u64 > MAX_OUTPUT_BYTES {
             return Ok(json!({"status": "wrong", "messages": "the result is too large for the page"}));
@@ -213,6 +222,39 @@ impl Runner {
         }
         let result = result(page, job.kind, output, folder.path()).await?;
         Ok(json!({"status": "done", "messages": messages, "result": result}))
+    }
+}
+
+/// A process and its folder, which remains until the process has ended: a process that is killed may still write to it.
+struct Process {
+    child: Option<Child>,
+    folder: Option<TempDir>,
+}
+
+impl Process {
+    fn streams(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        let child = self.child.as_mut();
+        child.map_or((None, None), |child| (child.stdout.take(), child.stderr.take()))
+    }
+
+    /// Waits for the end of the process; returns its status and its folder.
+    async fn end(mut self) -> std::io::Result<(ExitStatus, TempDir)> {
+        let ended = || std::io::Error::other("the process has ended");
+        let status = self.child.as_mut().ok_or_else(ended)?.wait().await?;
+        self.child = None;
+        Ok((status, self.folder.take().ok_or_else(ended)?))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let (Some(mut child), folder) = (self.child.take(), self.folder.take()) {
+            let _ = child.start_kill();
+            tokio::spawn(async move {
+                let _ = child.wait().await;
+                drop(folder);
+            });
+        }
     }
 }
 
@@ -258,6 +300,26 @@ mod tests {
         }
         let long = json!({"kind": "model", "text": "x".repeat(MAX_TEXT_BYTES as usize + 1)});
         assert_eq!(parse(&long.to_string()).unwrap_err(), 413);
+    }
+
+    #[test]
+    fn a_killed_process_leaves_no_folder() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().to_owned();
+            let mut command = Command::new("sh");
+            command.args(["-c", "while :; do echo > file; done"]).current_dir(&path);
+            let child = command.kill_on_drop(true).spawn().unwrap();
+            drop(Process { child: Some(child), folder: Some(folder) });
+            for _ in 0..6000 {
+                if !path.exists() {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            panic!("the folder remains");
+        });
     }
 
     /// Each value of a request is a part of one flag.

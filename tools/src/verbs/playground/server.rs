@@ -19,7 +19,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::access::{Access, Refusal, query};
@@ -30,7 +30,7 @@ use super::pages::{Page, Pages};
 const MAX_BODY_BYTES: usize = 4 << 20;
 /// Maximum size of the head of a request in bytes.
 const MAX_HEAD_BYTES: usize = 32 << 10;
-/// The time in which the head of a request must arrive, and then its body.
+/// The time in which the head of a request must arrive, then its body, and in which its answer must be read.
 const MAX_ARRIVAL: Duration = Duration::from_secs(10);
 /// Maximum number of connections; further ones wait.
 const MAX_CONNECTIONS: usize = 64;
@@ -172,18 +172,31 @@ async fn accept(listener: &tokio::net::TcpListener, site: Arc<Site>) {
         };
         let site = Arc::clone(&site);
         tokio::spawn(async move {
+            let answered = Arc::new(Notify::new());
             let service = service_fn(|request| {
-                let site = Arc::clone(&site);
+                let (site, answered) = (Arc::clone(&site), Arc::clone(&answered));
                 async move {
                     let answer = site.answer(request).await;
+                    answered.notify_one();
                     let refused = |Refusal(status, text)| json_reply(status, &json!({"error": text}));
                     Ok::<_, Infallible>(answer.unwrap_or_else(refused))
                 }
             });
             let mut http = http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(MAX_ARRIVAL).max_buf_size(MAX_HEAD_BYTES);
+            // One request for each connection, so that an idle page holds none.
+            http.timer(TokioTimer::new())
+                .header_read_timeout(MAX_ARRIVAL)
+                .max_buf_size(MAX_HEAD_BYTES)
+                .keep_alive(false);
+            let unread = async {
+                answered.notified().await;
+                sleep(MAX_ARRIVAL).await;
+            };
             // An error concerns this connection alone.
-            let _ = http.serve_connection(TokioIo::new(stream), service).await;
+            tokio::select! {
+                _ = http.serve_connection(TokioIo::new(stream), service) => {}
+                () = unread => {}
+            }
             drop(place);
         });
     }
