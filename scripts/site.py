@@ -4,10 +4,12 @@
 
 The pages are in several folders, but mdBook reads one: build/site/src contains a copy of each page at its path in the repository, so that
 relative links remain valid. Source files that pages link to are copied as text. With --rustdoc, the site includes the documentation of the
-Rust API.
+Rust API. The site includes the static playground, with links from documents in pages, if javascript/build.sh has
+been run.
 """
 import html
 import html.parser
+import json
 import os
 import pathlib
 import posixpath
@@ -17,11 +19,15 @@ import subprocess
 import sys
 import urllib.parse
 
+import playground_page
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SITE = ROOT / "build/site"
 MDBOOK = ROOT / "build/mdbook/bin/mdbook"
+PLAYGROUND = "playground.html"
 IMAGES = {".png", ".svg"}
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+DOCUMENT = re.compile(r"^```sknd[^\n]*\n(.*?)^```\n", re.M | re.S)
 CODE = re.compile(r"(?<!\[)\b(SK\d{4})\b")
 
 BOOK = """[book]
@@ -93,7 +99,7 @@ class Assembly:
     def __init__(self):
         self.summary = (ROOT / "docs/SUMMARY.md").read_text(encoding="utf-8")
         self.pages = [resolve("docs/SUMMARY.md", link) for _, link, _ in LINK.findall(self.summary)]
-        self.files, self.problems = set(), []
+        self.files, self.problems, self.examples = set(), [], 0
 
     def link(self, page, link):
         """The link as it is written in the site."""
@@ -114,6 +120,23 @@ class Assembly:
             target = file_name(target)
         return f"{target}{hash_mark}{anchor}"
 
+    def with_links(self, texts):
+        """Adds links to the playground after the blocks of pages that are documents without errors."""
+        blocks = sorted({block for text in texts.values() for block in DOCUMENT.findall(text)})
+        command = ["node", ROOT / "scripts/complete_documents.mjs"]
+        checked = subprocess.run(command, input=json.dumps(blocks), check=True, capture_output=True, text=True)
+        complete = {block for block, is_complete in zip(blocks, json.loads(checked.stdout)) if is_complete}
+
+        def linked(page, block):
+            if block[1] not in complete:
+                return block[0]
+            self.examples += 1
+            # mdBook reserves the class `playground`.
+            address = posixpath.relpath(PLAYGROUND, posixpath.dirname(page) or ".")
+            return f'{block[0]}\n<p class="open-document"><a href="{address}#{playground_page.link(block[1])}">Open in the playground</a></p>\n'
+
+        return {page: DOCUMENT.sub(lambda block: linked(page, block), text) for page, text in texts.items()}
+
     def rewritten(self, page):
         text = (ROOT / page).read_text(encoding="utf-8")
         if page == "docs/diagnostics.md":
@@ -131,11 +154,12 @@ class Assembly:
         # The text of a link may contain code, so its address may follow a code span.
         return outside_code(text, lambda part: LINK.sub(lambda m: m[1] + self.link(page, m[2]) + m[3], part))
 
-    def write(self, folder):
-        for page in self.pages:
+    def write(self, folder, has_playground):
+        texts = {page: self.rewritten(page) for page in self.pages}
+        for page, text in (self.with_links(texts) if has_playground else texts).items():
             path = folder / page_name(page)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(self.rewritten(page), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
         for file in self.files:
             path = folder / file_name(file)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +205,8 @@ def check_links(folder):
     problems, count = [], 0
     for path, page in pages.items():
         for address in page.addresses:
-            if re.match(r"[a-z]+:|//", address):
+            # A link to the playground contains a text.
+            if re.match(r"[a-z]+:|//", address) or "#text=" in address:
                 continue
             count += 1
             target, _, anchor = urllib.parse.unquote(address).partition("#")
@@ -222,7 +247,9 @@ def main(arguments):
     SITE.mkdir(parents=True)
     (SITE / "book.toml").write_text(BOOK, encoding="utf-8")
     try:
-        Assembly().write(SITE / "src")
+        has_playground = (ROOT / "build/javascript/skriptnd.wasm").is_file()
+        assembly = Assembly()
+        assembly.write(SITE / "src", has_playground)
         if "--rustdoc" in arguments:
             with open(SITE / "src/docs/rust.md", "a", encoding="utf-8") as page:
                 page.write("\n[Every item of the crate](../rust/skript/index.html)\n")
@@ -230,11 +257,13 @@ def main(arguments):
         subprocess.run([MDBOOK, "build", SITE], check=True, stdout=subprocess.DEVNULL)
         if "--rustdoc" in arguments:
             rustdoc(SITE / "book")
+        if has_playground:
+            (SITE / "book" / PLAYGROUND).write_text(playground_page.page(), encoding="utf-8")
         pages, links = check_links(SITE / "book")
     except Problems as problems:
         print(problems)
         return 1
-    print(f"site: {pages} pages and {links} links in build/site/book/index.html")
+    print(f"site: {pages} pages and {links} links in build/site/book/index.html, {assembly.examples} documents for the playground")
     return 0
 
 

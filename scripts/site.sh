@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the documentation site in build/site/book. The first call installs mdBook into build/mdbook.
+# Builds the documentation site with the static playground in build/site/book. The first call installs mdBook into build/mdbook.
 set -eu
 cd "$(dirname "$0")/.."
 version=0.5.4
@@ -13,4 +13,6 @@ if ! build/mdbook/bin/mdbook --version 2>/dev/null | grep -qx "mdbook v$version"
   root=$PWD/build/mdbook
   (cd / && cargo install --quiet --locked --root "$root" --target-dir "$target" --version $version --no-default-features --features search mdbook)
 fi
+rm -f build/javascript/skriptnd.wasm
+javascript/build.sh || { [ $? = 3 ] && echo "site: without the playground, because Rust's target for WebAssembly cannot be installed"; }
 python3 scripts/site.py "$@"

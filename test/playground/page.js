@@ -7,36 +7,8 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
 const { serve, end, test, passed } = require("./server.js");
+const { TEXT, numbers, open, place, problems, replaceText, settled, tab, text } = require("./typing.js");
 
-const TEXT = `import math;
-import nn;
-
-# Twice the input.
-operator doubled {
-    @input {
-        x: real[n];
-    }
-    @output {
-        y: real[n];
-    }
-    @lower {
-        y[i,] = 2.0 * x[i,],
-            i < n;
-    }
-}
-
-graph Net {
-    @input {
-        x: real[12];
-    }
-    @output {
-        y: real[12];
-    }
-    @compose {
-        y = doubled(x);
-    }
-}
-`;
 const [skript, folder] = process.argv.slice(2).map((one) => path.resolve(one));
 const run = (...flags) => execFileSync(skript, flags, { encoding: "utf8", cwd: folder });
 
@@ -47,46 +19,7 @@ function reals(file) {
   return Array.from({ length: (bytes.length - start) / 4 }, (_, at) => bytes.readFloatLE(start + 4 * at));
 }
 
-/** Opens a page. Script errors, and requests to other servers, fail the test. */
-async function open(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
-  const page = await context.newPage();
-  const wrong = [];
-  // The browser logs answers with a status of 4xx, such as those to obsolete requests.
-  page.on("console", (message) => { if (/error|warning/.test(message.type()) && !/status of 409/.test(message.text())) wrong.push(message.text()); });
-  page.on("pageerror", (error) => wrong.push(error.message));
-  page.on("request", (request) => { if (!request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url())) wrong.push(request.url()); });
-  await page.goto(String(url));
-  await settled(page);
-  return { page, wrong };
-}
-
-/** Waits until the view of the current text is shown. */
-async function settled(page) {
-  await page.waitForFunction(() => panel.childElementCount > 0 && panel.getAttribute("aria-busy") === "false" && shown === JSON.stringify(request()));
-}
-
-async function replaceText(page, text) {
-  await page.locator(".cm-content").click();
-  await page.keyboard.press("Control+a");
-  await page.keyboard.insertText(text);
-  await page.keyboard.press("Escape");
-}
-
-const text = (page) => page.evaluate(() => editor.state.doc.toString());
-const problems = (page, expected) => page.locator("#problems", { hasText: expected }).waitFor();
-const tab = async (page, name) => { await page.locator(`#tab-${name}`).click(); await settled(page); };
 const lines = (page) => page.locator("#panel .lines").evaluate((box) => box.textContent);
-/** The numbers of the arrays of a section. */
-const numbers = (page, name) => page.locator(".array", { has: page.locator(".name", { hasText: new RegExp(`^${name}$`) }) }).locator("td")
-  .evaluateAll((cells) => cells.map((cell) => Number(cell.title)));
-async function place(page, line, column) {
-  await page.evaluate(([line, column]) => {
-    const anchor = editor.state.doc.line(line).from + column;
-    editor.dispatch({ selection: { anchor }, scrollIntoView: true });
-    editor.focus();
-  }, [line, column]);
-}
 
 async function main() {
   const { server, url } = await serve(skript);
@@ -142,6 +75,27 @@ async function main() {
     await page.keyboard.type("(x);");
     assert.match(await text(page), /y = nn\.relu\(x\);/);
     await problems(page, "no problems");
+  });
+  await test("a fix is applied, and arguments show their operator", async () => {
+    await replaceText(page, TEXT.replace("doubled(x);", "doubeld(x);"));
+    await problems(page, "1 error");
+    await page.locator(".cm-lintRange-error").hover();
+    await page.locator(".cm-diagnosticAction", { hasText: "Change to `doubled`" }).waitFor();
+    await page.screenshot({ path: `${folder}/fix.png` });
+    await page.locator(".cm-diagnosticAction").click();
+    await problems(page, "no problems");
+    assert.strictEqual(await text(page), TEXT);
+    await place(page, 26, "        y = ".length);
+    await page.keyboard.press("Shift+End");
+    await page.keyboard.type("doubled(");
+    const signature = page.locator(".cm-tooltip .signature");
+    await signature.waitFor();
+    assert.match(await signature.innerText(), /doubled[^]*x: real\[n\][^]*Twice the input/);
+    assert.strictEqual(await signature.locator("b").innerText(), "x: real[n]");
+    await page.screenshot({ path: `${folder}/signature.png` });
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await signature.waitFor({ state: "detached" });
   });
   await test("the text is formatted as by skript fmt", async () => {
     const messy = TEXT.replace("        y = doubled(x);", "  y=doubled( x ) ;");

@@ -30,7 +30,7 @@ async function open(page, name) {
   page.removeAllListeners();
   page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") wrong.push(message.text()); });
   page.on("pageerror", (error) => wrong.push(error.message));
-  page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) wrong.push(request.url()); });
+  page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) wrong.push(request.url()); });
   await page.goto(`file://${book}/${name}`);
   return wrong;
 }
@@ -82,6 +82,20 @@ async function main() {
     await results.first().waitFor({ timeout: 10000 });
     assert.match(await results.first().getAttribute("href"), /stdlib\.html.*#algononmax_suppress/);
   });
+  // Without Rust's target for WebAssembly, the site has no playground.
+  if (fs.existsSync(`${book}/playground.html`)) {
+    await test("documents open in the playground", async () => {
+      const wrong = await open(page, "docs/language.html");
+      const count = await page.locator(".open-document a").count();
+      assert.ok(count > 10 && count < await page.locator("code.language-sknd").count(), `${count} documents`);
+      const block = page.locator("pre:has(+ .open-document)").first();
+      const text = await block.locator("code").evaluate((code) => code.textContent);
+      await block.locator("+ .open-document a").click();
+      await page.locator("#problems", { hasText: /no problems|warning/ }).waitFor();
+      assert.strictEqual(await page.evaluate(() => editor.state.doc.toString()), text);
+      assert.deepStrictEqual(wrong, []);
+    });
+  }
   await test("codes lead to diagnostics", async () => {
     await open(page, "docs/language.html");
     await page.locator('main a[href$="diagnostics.html#sk0650"]').first().click();

@@ -77,7 +77,7 @@ async function copyLink() {
   history.replaceState(null, "", hash);
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link is copied. It needs this server; the part after # opens the text in any playground.");
+    say(LINK_COPIED);
   } catch {
     say("The link is in the address bar.");
   }

@@ -147,24 +147,26 @@ function schedule() {
 
 async function check() {
   const { state } = editor;
-  const [diagnostics, tokens, server] = await Promise.all([
-    about(state, "diagnostics"), about(state, "textDocument/semanticTokens/full"), opened?.catch(() => undefined),
+  const [diagnostics, tokens, fixes] = await Promise.all([
+    about(state, "diagnostics"), about(state, "textDocument/semanticTokens/full"), requestFixes(state),
   ]);
+  const server = tokens && (await capabilities().catch(() => undefined));
   const { doc } = editor.state;
   if (tokens && server && doc.eq(state.doc)) {
-    const { legend } = server.capabilities.semanticTokensProvider;
+    const { legend } = server.semanticTokensProvider;
     editor.dispatch({ effects: coloured.of(decorations(doc, tokens.data, legend)) });
   }
-  if (diagnostics && doc.eq(state.doc)) showDiagnostics(diagnostics);
+  if (diagnostics && doc.eq(state.doc)) showDiagnostics(diagnostics, fixes);
 }
 
-function showDiagnostics(diagnostics) {
+function showDiagnostics(diagnostics, fixes) {
   const { doc } = editor.state;
-  const shown = diagnostics.map(({ range, severity, code, message, relatedInformation = [] }) => {
+  const shown = diagnostics.map((diagnostic) => {
+    const { range, severity, code, message, relatedInformation = [] } = diagnostic;
     const { from, to } = rangeAt(doc, range);
     const notes = relatedInformation.map(({ location: { range }, message }) => `line ${range.start.line + 1}: ${message}`);
     const text = [message, ...notes].join("\n");
-    return { from, to: Math.max(from, to), severity: severity === 1 ? "error" : "warning", source: code, message: text };
+    return { from, to: Math.max(from, to), severity: severity === 1 ? "error" : "warning", source: code, message: text, actions: actionsOf(diagnostic, fixes, doc) };
   });
   editor.dispatch(CodeMirror.setDiagnostics(editor.state, shown));
   const count = (severity, name) => {
@@ -201,6 +203,9 @@ function setText(text) {
 
 const keys = [
   { key: "Mod-s", preventDefault: true, run: () => { format(); return true; } },
+  { key: "Mod-.", preventDefault: true, run: fixHere },
+  { key: "Mod-Shift-Space", preventDefault: true, run: (view) => requestSignature(view, 0) },
+  { key: "Escape", run: hideSignature },
   ...CodeMirror.closeBracketsKeymap, ...CodeMirror.completionKeymap, ...CodeMirror.lintKeymap, ...CodeMirror.searchKeymap,
   ...CodeMirror.historyKeymap, ...CodeMirror.defaultKeymap, CodeMirror.indentWithTab,
 ];
@@ -212,7 +217,8 @@ const editor = new EditorView({
       CodeMirror.lineNumbers(), CodeMirror.highlightActiveLineGutter(), CodeMirror.highlightSpecialChars(), CodeMirror.history(),
       CodeMirror.drawSelection(), CodeMirror.indentUnit.of("    "), EditorState.tabSize.of(4), CodeMirror.bracketMatching(),
       CodeMirror.closeBrackets(), CodeMirror.highlightActiveLine(), CodeMirror.highlightSelectionMatches(), CodeMirror.search({ top: true }),
-      CodeMirror.autocompletion({ override: [complete], activateOnTyping: true }), CodeMirror.lintGutter(), hovers, colours, marks,
+      CodeMirror.autocompletion({ override: [complete], activateOnTyping: true }), CodeMirror.lintGutter(), hovers, colours, marks, signatures,
+      signatureTriggers,
       CodeMirror.keymap.of(keys), EditorView.contentAttributes.of({ "aria-label": "Text of the model", spellcheck: "false" }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the server. A request that a newer one made obsolete throws `Obsolete`.
-"use strict";
-const content = JSON.parse(document.getElementById("content").textContent);
+// Requests to the server of `skript playground`.
+const IS_STATIC = false;
+const LINK_COPIED = "The link is copied. It needs this server; the part after # opens the text in any playground.";
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
-class Obsolete extends Error {}
 class Expired extends Error {}
 
 /** The page's name on the server and the capabilities of its language server, as a promise. */
@@ -40,6 +39,11 @@ async function ask(path, body, signal) {
   }
 }
 
+/** The capabilities of the language server. */
+async function capabilities() {
+  return (await opened)?.capabilities;
+}
+
 /** Requests a method of the language server for a version of the text. */
 async function language(version, text, method, params) {
   const answer = await ask("/language", { version, text, method, params });
@@ -47,11 +51,13 @@ async function language(version, text, method, params) {
   return method === "diagnostics" ? answer.diagnostics : answer.result;
 }
 
-/** Adds an element. All strings become text nodes, so that strings of models are never parsed as markup. */
-function add(parent, name, text, kind) {
-  const element = document.createElement(name);
-  if (text !== undefined) element.textContent = text;
-  if (kind !== undefined) element.className = kind;
-  parent.append(element);
-  return element;
+/** Requests the content of a view. */
+function job(body, signal) {
+  return ask("/job", body, signal);
+}
+
+/** Shows the graph that was drawn last, which the server has. */
+async function showPage(frame) {
+  const { page } = await opened;
+  frame.src = `/graph?page=${page}&token=${token}&at=${version}`;
 }

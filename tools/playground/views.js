@@ -13,13 +13,15 @@ const ENGINES = [["compiled"], ["reference", "evaluator"]];
 
 /** The fields that a request has, and the function that shows its result. */
 const views = {
-  values: { fields: ["real", "seed", "engine"], show: showValues },
+  values: { fields: IS_STATIC ? ["real", "seed"] : ["real", "seed", "engine"], show: showValues },
   graph: { fields: [], show: showGraph },
   model: { fields: ["real"], show: (text) => showText(text, []) },
   stages: { fields: ["real"], show: showStages, own: stageOptions },
   code: { fields: ["real", "target"], show: (text) => showText(text, []) },
   stablehlo: { fields: ["real"], show: (text) => showText(text, []) },
 };
+
+if (IS_STATIC) for (const name of ["stages", "code", "stablehlo"]) delete views[name];
 
 // Requests.
 
@@ -54,12 +56,12 @@ async function load() {
   if (key === shown) return;
   shown = key;
   controller?.abort();
-  // The graph is a page of the server, which has the last one only.
+  // The server has the last graph only.
   if (results.has(key) && body.kind !== "graph") return present(results.get(key));
   controller = new AbortController();
   setWork("working …", true);
   try {
-    const result = await ask("/job", body, controller.signal);
+    const result = await job(body, controller.signal);
     results.set(key, result);
     if (results.size > MAX_RESULTS) results.delete(results.keys().next().value);
     if (key === shown) present(result);
@@ -94,7 +96,8 @@ function present(answer) {
 // The views.
 
 function showValues(result) {
-  const { inputs, outputs, seconds } = JSON.parse(result);
+  // The server returns a text, because its numbers are not parsed twice.
+  const { inputs, outputs, seconds } = typeof result === "string" ? JSON.parse(result) : result;
   add(panel, "h2", "Outputs");
   outputs.forEach((array) => showArray(panel, array));
   add(panel, "h2", "Inputs");
@@ -105,12 +108,11 @@ function showValues(result) {
 
 const duration = (seconds) => (seconds < 1e-3 ? `${(seconds * 1e6).toFixed(0)} µs` : seconds < 1 ? `${(seconds * 1e3).toFixed(1)} ms` : `${seconds.toFixed(1)} s`);
 
-async function showGraph() {
+function showGraph(result) {
   const frame = add(panel, "iframe");
   frame.title = "Graph of the model";
   frame.setAttribute("sandbox", "allow-scripts");
-  const { page } = await opened;
-  frame.src = `/graph?page=${page}&token=${token}&at=${version}`;
+  showPage(frame, result);
 }
 
 /** The texts of the last result: of the stages, and after each pass. */

@@ -3,10 +3,10 @@
 export { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, startCompletion } from "@codemirror/autocomplete";
 export { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 export { bracketMatching, indentUnit } from "@codemirror/language";
-export { closeLintPanel, lintGutter, lintKeymap, openLintPanel, setDiagnostics } from "@codemirror/lint";
+export { closeLintPanel, forEachDiagnostic, lintGutter, lintKeymap, openLintPanel, setDiagnostics } from "@codemirror/lint";
 export { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 export { EditorState, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 export {
   Decoration, EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, hoverTooltip, keymap,
-  lineNumbers,
+  lineNumbers, showTooltip,
 } from "@codemirror/view";

@@ -24,11 +24,12 @@ const MAX_TIME: Duration = Duration::from_secs(20);
 /// The method by which a page gets the diagnostics of its text.
 const DIAGNOSTICS: &str = "diagnostics";
 /// The methods of the protocol that a page may use.
-const REQUESTS: [&str; 6] = [
+const REQUESTS: [&str; 7] = [
     "textDocument/hover",
     "textDocument/completion",
     "completionItem/resolve",
     "textDocument/signatureHelp",
+    "textDocument/codeAction",
     "textDocument/formatting",
     "textDocument/semanticTokens/full",
 ];

@@ -20,9 +20,11 @@ macro_rules! example {
 const FRAME: &str = part!("page.html");
 const STYLE: &str = part!("page.css");
 /// The scripts of the page, in execution order.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 9] = [
     part!("codemirror.min.js"),
+    part!("elements.js"),
     part!("server.js"),
+    part!("assistance.js"),
     part!("editor.js"),
     part!("difference.js"),
     part!("arrays.js"),
