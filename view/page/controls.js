@@ -12,11 +12,19 @@ function select(path) {
   if (!box) return;
   selected = path;
   hovered = null;
+  // In a narrow window, the details make the graph smaller.
+  showDetails();
   reveal(box);
   refreshMarks();
   graph.setAttribute("aria-activedescendant", "box" + path);
-  showDetails();
   say(spoken(box));
+}
+
+function deselect() {
+  selected = null;
+  graph.removeAttribute("aria-activedescendant");
+  refreshMarks();
+  showDetails();
 }
 
 /** Updates the highlights of drawn elements. */
@@ -107,10 +115,7 @@ function pressed(event) {
   } else if (document.activeElement === graph && (event.key === "Enter" || event.key === " ")) {
     if (selected !== null) { toggle(selected); refreshMarks(); }
   } else if (event.key === "Escape" && selected !== null) {
-    selected = null;
-    graph.removeAttribute("aria-activedescendant");
-    refreshMarks();
-    showDetails();
+    deselect();
   } else {
     return;
   }
@@ -128,11 +133,33 @@ let drag = null, frame = 0;
 function later() {
   frame ||= requestAnimationFrame(() => { frame = 0; draw(); });
 }
+/** The fingers on the graph, by their pointers. Two of them zoom. */
+const fingers = new Map();
+const pinched = () => {
+  const [one, other] = [...fingers.values()];
+  const corner = graph.getBoundingClientRect();
+  return { size: Math.hypot(one.x - other.x, one.y - other.y), x: (one.x + other.x) / 2 - corner.left, y: (one.y + other.y) / 2 - corner.top };
+};
 graph.addEventListener("pointerdown", (event) => {
   if (event.button !== 0) return;
+  if (event.pointerType === "touch") fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+  if (fingers.size > 1) {
+    drag = null;
+    return;
+  }
   drag = { x: event.clientX, y: event.clientY, left: view.x, top: view.y, moved: false, path: boxAt(event) };
 });
+for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, (event) => fingers.delete(event.pointerId));
 graph.addEventListener("pointermove", (event) => {
+  if (fingers.size === 2 && fingers.has(event.pointerId)) {
+    const before = pinched();
+    fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    const after = pinched();
+    [view.x, view.y] = [view.x + after.x - before.x, view.y + after.y - before.y];
+    if (before.size > 0) zoom(after.size / before.size, after.x, after.y);
+    lastScale = view.scale;
+    return later();
+  }
   if (drag) {
     const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
     if (!drag.moved && Math.hypot(x, y) < 4) return;
@@ -153,7 +180,7 @@ graph.addEventListener("pointerup", () => {
   drag = null;
   graph.classList.remove("moved");
   if (moved || path === undefined) return;
-  if (path === null) return;
+  if (path === null) return void (selected === null || deselect());
   if (path === selected) { toggle(path); refreshMarks(); } else select(path);
 });
 graph.addEventListener("pointerleave", () => {
@@ -175,7 +202,10 @@ graph.addEventListener("wheel", (event) => {
   later();
 }, { passive: false });
 document.addEventListener("keydown", pressed);
-window.addEventListener("resize", later);
+// The first view follows the size of the window until the user changes it.
+let isMoved = false;
+for (const name of ["pointerdown", "wheel", "keydown"]) document.addEventListener(name, () => { isMoved = true; }, { capture: true, passive: true });
+new ResizeObserver(() => { if (isMoved) later(); else fit(true); }).observe(graph);
 byId("expand").addEventListener("click", expandLevel);
 byId("collapse").addEventListener("click", collapseAll);
 byId("larger").addEventListener("click", () => zoomMiddle(1.25));

@@ -27,6 +27,7 @@ function showDetails() {
   const box = byPath.get(hovered) ?? byPath.get(selected);
   details.replaceChildren();
   if (box) showBox(box); else showModel();
+  details.classList.toggle("is-model", !box);
   details.scrollTop = 0;
 }
 
