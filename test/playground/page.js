@@ -88,7 +88,7 @@ async function main() {
     await place(page, 26, "        y = ".length);
     await page.keyboard.press("Shift+End");
     await page.keyboard.type("doubled(");
-    const signature = page.locator(".cm-tooltip .signature");
+    const signature = page.locator(".cm-tooltip.signature");
     await signature.waitFor();
     assert.match(await signature.innerText(), /doubled[^]*x: real\[n\][^]*Twice the input/);
     assert.strictEqual(await signature.locator("b").innerText(), "x: real[n]");

@@ -50,7 +50,7 @@ async function open(browser, url, options = {}) {
 
 /** Waits until the view of the current text is shown. */
 async function settled(page) {
-  await page.waitForFunction(() => panel.childElementCount > 0 && panel.getAttribute("aria-busy") === "false" && shown === JSON.stringify(request()));
+  await page.waitForFunction(() => panel.childElementCount > 0 && panel.getAttribute("aria-busy") === "false" && shown === JSON.stringify(request()), undefined, { polling: 50 });
 }
 
 async function replaceText(page, text) {
