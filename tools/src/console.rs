@@ -8,9 +8,9 @@ use std::io::Write;
 #[repr(u8)]
 pub enum Status {
     Done = 0,
-    /// A document, a value or a file has errors, or the run failed.
+    /// A document, a value or a file has errors, or the run failed; two compared models differ.
     Wrong = 1,
-    /// The command line contains an unknown name or flag.
+    /// The command line contains an unknown name or flag; two models cannot be compared.
     Usage = 2,
     /// Ctrl-C ended the command, as if the signal had ended the process.
     Interrupted = 130,

@@ -2,11 +2,15 @@
 //! Converts a model to a picture.
 
 use crate::definitions::Definitions;
+use crate::interface::Interface;
 use crate::layout;
-use crate::picture::{Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable};
-use crate::{reads, text};
+use crate::picture::{
+    Constant, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
+};
+use crate::reads;
+use crate::text::{self, Digest, TensorType};
 use skript_frontend::model::{
-    Block, Body, Function, FunctionId, Invoke, Loop, Model, Operation, PortTensors, ValueId,
+    Block, Body, ConstantData, Function, FunctionId, Invoke, Loop, Model, Operation, PortTensors, ValueId,
 };
 use skript_frontend::program::Program;
 use skript_frontend::source::Span;
@@ -25,7 +29,7 @@ impl Picture {
         let instances: Vec<Instance> = instances.collect();
         let variables = model.variables.iter().map(|variable| Variable {
             name: variable.name.clone(),
-            r#type: text::tensor(&variable.tensor, variable.numbers),
+            r#type: text::tensor(&variable.tensor, variable.numbers).to_string(),
             histogram: None,
         });
         let cost = model.cost();
@@ -37,6 +41,7 @@ impl Picture {
             cost: format!("{}{}", cost.precision.prefix(), cost.flops),
             profile: None,
             differences: Vec::new(),
+            interface: Interface::new(model, program),
             definitions: collector.definitions.texts,
             scopes: collector.scopes,
         }
@@ -63,7 +68,10 @@ struct Sketch<'m> {
 impl<'m> Collector<'m> {
     fn instance(&mut self, function: &'m Function, is_entry: bool, flops: u64) -> Instance {
         let types = function.types.iter().map(|(name, kind)| (name.clone(), kind.name().to_owned()));
-        let values = function.attributes.iter().map(|(name, value)| (name.clone(), text::attribute(value)));
+        let values: Vec<(String, String)> =
+            function.attributes.iter().map(|(name, value)| (name.clone(), text::attribute(value))).collect();
+        let digests = function.attributes.iter().zip(&values).map(|((_, v), (_, text))| Digest::new(v, text));
+        let digests = function.types.iter().map(|_| Digest::default()).chain(digests).collect();
         let scope = match &function.body {
             Body::Block(block) => Some(self.body(function, block, is_entry)),
             Body::Formulas(_) | Body::Intrinsic => None,
@@ -73,6 +81,7 @@ impl<'m> Collector<'m> {
             name: function.name.clone(),
             definition: self.definitions.number(function.span),
             attributes: types.chain(values).collect(),
+            digests,
             scope,
             captures: captures.map(|value| name(function, *value)).collect(),
             flops,
@@ -143,8 +152,7 @@ impl<'m> Collector<'m> {
     fn operations(&mut self, sketch: &mut Sketch<'m>, block: &'m Block) {
         for operation in &block.operations {
             if let Operation::Constant { value, data } = operation {
-                let origin = Origin::Constant(text::constant(data));
-                sketch.origins.insert(*value, origin);
+                sketch.origins.insert(*value, constant(data));
                 continue;
             }
             let function = sketch.function;
@@ -251,9 +259,10 @@ impl<'m> Collector<'m> {
             (false, true) => port.to_owned(),
             (false, false) => format!("{port} = {local}"),
         };
-        let r#type = value_of(function, value)
-            .map_or_else(String::new, |v| text::tensor(&v.tensor, function.numbers_of(v)));
-        Tensor { name, r#type, origin: None }
+        let structure = value_of(function, value)
+            .map_or_else(TensorType::default, |v| text::tensor(&v.tensor, function.numbers_of(v)));
+        let r#type = value_of(function, value).map_or_else(String::new, |_| structure.to_string());
+        Tensor { name, r#type, origin: None, structure }
     }
 
     /// Sets the inputs and outputs of a box.
@@ -334,8 +343,7 @@ impl<'m> Sketch<'m> {
     fn new(function: &'m Function) -> Self {
         let captures =
             function.captures.iter().enumerate().map(|(position, value)| (*value, Origin::Capture(position)));
-        let constants =
-            function.constants.iter().map(|(value, data)| (*value, Origin::Constant(text::constant(data))));
+        let constants = function.constants.iter().map(|(value, data)| (*value, constant(data)));
         Sketch {
             function,
             scope: Scope::default(),
@@ -343,6 +351,12 @@ impl<'m> Sketch<'m> {
             origins: captures.chain(constants).collect(),
         }
     }
+}
+
+fn constant(data: &ConstantData) -> Origin {
+    let text = text::constant(data);
+    let digest = Digest::new(data, &text);
+    Origin::Constant(Constant { text, digest })
 }
 
 fn value_of(function: &Function, value: ValueId) -> Option<&skript_frontend::model::Value> {

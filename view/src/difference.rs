@@ -5,13 +5,20 @@
 //! then by the operations around them, and at last by their order. Names of tensors and the order of independent operations are no
 //! differences. A difference is reported where it begins: the types of tensors that follow from a change are not reported.
 
+mod blocks;
+mod definitions;
+mod dimensions;
 mod graph;
+mod interface;
 mod matching;
+mod names;
 mod report;
 
 use crate::picture::Picture;
-use graph::Graph;
+use graph::{Graph, Level, NameMap};
 use serde::Serialize;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,24 +60,110 @@ pub struct Detail {
 pub fn differences(first: &Picture, second: &Picture) -> Vec<Difference> {
     let models = [first, second];
     let scopes = models.map(|model| model.instances.get(model.entry).and_then(|entry| entry.scope));
-    let mut all = Vec::new();
+    let mut comparison = Comparison {
+        models,
+        found: interface::modules(models),
+        compared: BTreeSet::new(),
+        explained: BTreeSet::new(),
+        within: None,
+    };
     if let [Some(a), Some(b)] = scopes {
-        compare(models, [a, b], &mut all);
+        comparison.scopes([a, b], Level::Entry, Default::default());
     }
+    let mut all = comparison.found;
     all.extend(report::variables(models));
-    all.extend(report::definitions(models));
+    all.extend(definitions::changed(models, &comparison.explained));
     all
 }
 
-/// Adds the differences between two graphs, and those between the blocks of branches and loops that both have.
-fn compare(models: [&Picture; 2], scopes: [usize; 2], found: &mut Vec<Difference>) {
-    let ([first, second], [one, other]) = (models, scopes);
-    let (Some(a), Some(b)) = (Graph::new(first, one), Graph::new(second, other)) else { return };
-    let pairs = matching::pairs(&a, &b);
-    found.extend(report::graph(&a, &b, &pairs));
-    for (first, second) in pairs.matched() {
-        for (one, other) in a.node(first).inside.iter().zip(&b.node(second).inside) {
-            compare(models, [one.scope, other.scope], found);
+/// The comparison of the graphs of two models.
+struct Comparison<'p> {
+    models: [&'p Picture; 2],
+    found: Vec<Difference>,
+    /// The instances of composite operators that were compared.
+    compared: BTreeSet<[usize; 2]>,
+    /// The composite operators whose graphs differ.
+    explained: BTreeSet<&'p str>,
+    /// The composite operator whose graph is compared.
+    within: Option<&'p str>,
+}
+
+impl<'p> Comparison<'p> {
+    /// Adds the differences between two graphs, those between the blocks of branches and loops that both have, and those inside of
+    /// composite operators.
+    fn scopes(&mut self, scopes: [usize; 2], level: Level, tensors: [Rc<NameMap>; 2]) {
+        let ([first, second], [one, other], [left, right]) = (self.models, scopes, tensors);
+        let (Some(mut a), Some(mut b)) = (Graph::new(first, one, level), Graph::new(second, other, level))
+        else {
+            return;
+        };
+        (a.tensors, b.tensors) = (left, right);
+        let dimensions = dimensions::Dimensions::new(&a, &b);
+        b.dimensions = dimensions.renamed();
+        let pairs = matching::pairs(&a, &b);
+        let tensors = names::inside(&a, &b, &pairs);
+        if level == Level::Entry {
+            self.add(dimensions.differences());
+            self.add(interface::entry(self.models, &tensors));
+        }
+        self.add(report::graph(&a, &b, &pairs));
+        for (one, other) in pairs.matched() {
+            self.blocks([&a, &b], [one, other], &tensors);
+            self.composite([&a, &b], [one, other]);
+        }
+    }
+
+    /// Adds differences that no other instance of the same operator has.
+    fn add(&mut self, differences: Vec<Difference>) {
+        for mut difference in differences {
+            if let Some(operator) = self.within {
+                difference.name = format!("{} in {operator}", difference.name);
+                self.explained.insert(operator);
+                if self.found.contains(&difference) {
+                    continue;
+                }
+            }
+            self.found.push(difference);
+        }
+    }
+
+    /// Compares the blocks of two branches or loops.
+    fn blocks(&mut self, graphs: [&Graph<'p>; 2], boxes: [usize; 2], tensors: &[Rc<NameMap>; 2]) {
+        for (pair, title) in blocks::aligned(graphs, boxes, tensors) {
+            let change = match pair {
+                [Some(one), Some(other)] => {
+                    self.scopes([one, other], Level::Block, tensors.clone());
+                    continue;
+                }
+                [Some(_), None] => Change::Removed,
+                _ => Change::Added,
+            };
+            let [a, b] = graphs;
+            let (graph, number) = if change == Change::Removed { (a, boxes[0]) } else { (b, boxes[1]) };
+            let mut difference = report::alone(graph, number, change);
+            difference.item = "block";
+            difference.name = format!("{title} of {}", difference.name);
+            self.add(vec![difference]);
+        }
+    }
+
+    /// Compares the graphs of a composite operator that both models invoke with the same attributes and types.
+    fn composite(&mut self, [a, b]: [&Graph<'p>; 2], [one, other]: [usize; 2]) {
+        let types = |graph: &Graph, n: usize| -> Vec<String> {
+            graph.node(n).inputs.iter().map(|tensor| graph.type_of(tensor)).collect()
+        };
+        let is_same = a.title(one) == b.title(other)
+            && a.attributes(one) == b.attributes(other)
+            && types(a, one) == types(b, other);
+        let (Some(first), Some(second)) = (a.node(one).instance, b.node(other).instance) else { return };
+        let scope = |model: &Picture, instance: usize| model.instances.get(instance)?.scope;
+        if let (Some(one_scope), Some(other_scope)) = (scope(a.model, first), scope(b.model, second))
+            && is_same
+            && self.compared.insert([first, second])
+        {
+            let outside = self.within.replace(a.title(one));
+            self.scopes([one_scope, other_scope], Level::Composite, Default::default());
+            self.within = outside;
         }
     }
 }

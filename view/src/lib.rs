@@ -12,6 +12,7 @@ mod definitions;
 mod difference;
 mod dot;
 mod histogram;
+mod interface;
 mod layout;
 mod page;
 mod picture;
@@ -21,5 +22,9 @@ mod text;
 
 pub use difference::{Change, Detail, Difference, differences, short};
 pub use histogram::{Bins, Histogram};
-pub use picture::{Definition, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable};
+pub use interface::Interface;
+pub use picture::{
+    Constant, Definition, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
+};
 pub use profile::{Profile, ProfileError, Time};
+pub use text::{Digest, Dimension, TensorType};

@@ -3,7 +3,9 @@
 
 use crate::difference::{Change, Difference};
 use crate::histogram::Histogram;
+use crate::interface::Interface;
 use crate::profile::Profile;
+use crate::text::{Digest, TensorType};
 use serde::Serialize;
 
 /// A composed model as boxes and tensors. Items are referred to by their positions in the lists.
@@ -28,6 +30,9 @@ pub struct Picture {
     /// The differences from another model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
+    /// The properties of the model that the page does not show.
+    #[serde(skip)]
+    pub interface: Interface,
 }
 
 impl Picture {
@@ -51,7 +56,7 @@ pub struct Scope {
 }
 
 /// The kind of a box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A tensor from outside of the graph.
@@ -122,6 +127,9 @@ pub struct Tensor {
     /// The origin, if no box computes the tensor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// The type as data.
+    #[serde(skip)]
+    pub structure: TensorType,
 }
 
 /// The origin of a tensor that no box computes.
@@ -130,8 +138,19 @@ pub struct Tensor {
 pub enum Origin {
     /// A capture of the enclosing instance: a variable.
     Capture(usize),
-    /// A constant, as text.
-    Constant(String),
+    /// A constant.
+    Constant(Constant),
+}
+
+/// A constant as text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Constant {
+    /// The elements, truncated to a readable length.
+    pub text: String,
+    /// The digest of all elements.
+    #[serde(skip)]
+    pub digest: Digest,
 }
 
 /// A tensor between two boxes.
@@ -158,6 +177,9 @@ pub struct Instance {
     pub definition: Option<usize>,
     /// Attributes and generic types with their values.
     pub attributes: Vec<(String, String)>,
+    /// For each attribute, the digest of its value.
+    #[serde(skip)]
+    pub digests: Vec<Digest>,
     /// The graph of the body, if it is a composition.
     pub scope: Option<usize>,
     /// Names of the captured variables.

@@ -1,28 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formats types, values and locations as text.
 
-use skript_frontend::model::{AttributeValue, ConstantData, Extent, ShapeExpr, TensorType};
+use skript_frontend::model::{self, AttributeValue, ConstantData, Extent, ShapeExpr};
 use skript_frontend::source::{SourceFile, SourceMap, Span};
 use skript_semantics::{Numbers, Scalar};
 use skript_tensor::ElementType;
+use std::fmt::{self, Write as _};
+use std::hash::{DefaultHasher, Hasher as _};
 
 /// Maximum number of elements that are shown.
 const MAX_ELEMENTS: usize = 16;
 /// Maximum number of characters that are shown.
 const MAX_CHARACTERS: usize = 400;
 
+/// The type of a tensor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TensorType {
+    /// The element type, such as `f32`.
+    pub element: String,
+    /// The extents, outermost first.
+    pub extents: Vec<Dimension>,
+}
+
+/// An extent of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// A static extent.
+    Static(u64),
+    /// A dynamic extent: its name in the document, if it has one, and its upper bound.
+    Dynamic(Option<String>, u64),
+}
+
 /// `f32[batch,64,≤56]`: an extent has its name, or its upper bound if it has none in the document.
-pub(crate) fn tensor(tensor: &TensorType, numbers: Numbers) -> String {
+impl fmt::Display for TensorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let extents = self.extents.iter().map(|extent| match extent {
+            Dimension::Static(n) => n.to_string(),
+            Dimension::Dynamic(Some(name), _) => name.clone(),
+            Dimension::Dynamic(None, bound) => format!("≤{bound}"),
+        });
+        let extents: Vec<String> = extents.collect();
+        write!(f, "{}[{}]", self.element, extents.join(","))
+    }
+}
+
+pub(crate) fn tensor(tensor: &model::TensorType, numbers: Numbers) -> TensorType {
     let extents = tensor.shape.iter().map(|extent| match extent {
-        Extent::Fixed(n) => n.to_string(),
+        Extent::Fixed(n) => Dimension::Static(*n),
         Extent::Dynamic { expr, bound } => match &**expr {
-            ShapeExpr::Symbol(name) if !name.contains('.') => name.clone(),
-            _ => format!("≤{bound}"),
+            ShapeExpr::Symbol(name) if !name.contains('.') => Dimension::Dynamic(Some(name.clone()), *bound),
+            _ => Dimension::Dynamic(None, *bound),
         },
     });
-    let extents: Vec<String> = extents.collect();
-    let element = ElementType::for_kind(tensor.kind, numbers);
-    format!("{element}[{}]", extents.join(","))
+    TensorType {
+        element: ElementType::for_kind(tensor.kind, numbers).to_string(),
+        extents: extents.collect(),
+    }
+}
+
+/// A hash of a value whose text is truncated; equal for equal values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(u64);
+
+impl Digest {
+    /// The digest of a value whose text is `shown`.
+    pub(crate) fn new(value: &impl fmt::Debug, shown: &str) -> Self {
+        struct Hashed(DefaultHasher);
+        impl fmt::Write for Hashed {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                self.0.write(text.as_bytes());
+                Ok(())
+            }
+        }
+        if !shown.contains('…') {
+            return Digest::default();
+        }
+        let mut hashed = Hashed(DefaultHasher::new());
+        let _ = write!(hashed, "{value:?}");
+        Digest(hashed.0.finish())
+    }
 }
 
 pub(crate) fn attribute(value: &AttributeValue) -> String {
@@ -44,12 +100,15 @@ pub(crate) fn attribute(value: &AttributeValue) -> String {
     shortened(&text)
 }
 
-pub(crate) fn constant(data: &ConstantData) -> String {
-    let scalar = |value: Scalar| match value {
+pub(crate) fn scalar(value: Scalar) -> String {
+    match value {
         Scalar::Bool(value) => value.to_string(),
         Scalar::Int(value) => value.to_string(),
         Scalar::Real(value) => real(value),
-    };
+    }
+}
+
+pub(crate) fn constant(data: &ConstantData) -> String {
     if let ConstantData::Splat(value) = data {
         return scalar(*value);
     }

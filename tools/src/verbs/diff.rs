@@ -5,18 +5,24 @@ mod weights;
 
 use serde_json::json;
 use skript::Model;
-use skript_view::{Change, Detail, Difference, differences};
+use skript_host::format::is_onnx_model;
+use skript_view::{Change, Detail, Difference, Picture, differences};
+use std::path::PathBuf;
 
-use crate::command_line::DiffArguments;
+use crate::command_line::{DiffArguments, ModelArguments};
 use crate::console::{Console, Status};
 use crate::session::Session;
+use crate::stopped::Stopped;
 use crate::written::write;
 
+/// Compares two models. The status is 0 if they are equal, 1 if they differ, and 2 if they could not be compared.
 pub fn run(arguments: &DiffArguments, console: &mut Console) -> Status {
+    let paths = [&arguments.first, &arguments.second];
+    let reading = reading(paths, &arguments.reading);
     let mut models = Vec::new();
     let mut sessions = Vec::new();
-    for path in [&arguments.first, &arguments.second] {
-        let mut session = Session::open(path, &arguments.reading);
+    for (path, reading) in paths.into_iter().zip(&reading) {
+        let mut session = Session::open(path, reading);
         if session.status() == Status::Done {
             session.check_names(std::iter::empty());
         }
@@ -35,22 +41,49 @@ pub fn run(arguments: &DiffArguments, console: &mut Console) -> Status {
             }
         }
         differs = !all.is_empty();
-        if let Some(path) = &arguments.html {
-            let [_, mut picture] = pictures;
-            picture.mark(&all);
-            match write(path, &[picture.html().as_bytes()]) {
-                Ok(()) => console.write(&format!("wrote {}\n", path.display())),
-                Err(error) => other.report_all(error.into()),
-            }
-        }
-        if arguments.json {
-            crate::stdout::print(&format!("{}\n", json!({ "differences": all })));
-        } else {
-            crate::stdout::print(&skript_host::printable(&text(&all)));
+        if let Err(error) = show(arguments, pictures, &all, console) {
+            other.report_all(error);
         }
     }
-    let ends = sessions.into_iter().map(|session| session.close(console)).max();
-    ends.unwrap_or(Status::Done).max(if differs { Status::Wrong } else { Status::Done })
+    let worst = sessions.into_iter().map(|session| session.close(console)).max().unwrap_or(Status::Done);
+    match worst {
+        Status::Done if differs => Status::Wrong,
+        Status::Wrong => Status::Usage,
+        other => other,
+    }
+}
+
+/// The options for each model: those of the import are for ONNX models, unless neither model is one.
+fn reading(paths: [&PathBuf; 2], options: &ModelArguments) -> [ModelArguments; 2] {
+    let imported = paths.map(|path| is_onnx_model(path));
+    imported.map(|is_imported| {
+        let mut options = options.clone();
+        if !is_imported && imported.contains(&true) {
+            options.import.bounds.clear();
+            options.import.constants.clear();
+        }
+        options
+    })
+}
+
+/// Prints the differences, and writes the page.
+fn show(
+    arguments: &DiffArguments,
+    [_, mut picture]: [Picture; 2],
+    all: &[Difference],
+    console: &mut Console,
+) -> Result<(), Stopped> {
+    if arguments.json {
+        crate::stdout::print(&format!("{}\n", json!({ "differences": all })));
+    } else {
+        crate::stdout::print(&skript_host::printable(&text(all)));
+    }
+    if let Some(path) = &arguments.html {
+        picture.mark(all);
+        write(path, &[picture.html().as_bytes()])?;
+        console.write(&format!("wrote {}\n", path.display()));
+    }
+    Ok(())
 }
 
 /// The differences as text: a line for each item, and indented lines for its parts.

@@ -2,31 +2,53 @@
 //! A graph with the producers of operands.
 
 use super::short;
-use crate::picture::{Kind, Node, Origin, Picture, Scope, Tensor};
+use crate::picture::{Constant, Kind, Node, Origin, Picture, Scope, Tensor};
+use crate::text::{Digest, Dimension, TensorType};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// An operand of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Operand {
     /// A result of a box: the box and the number of the result.
     Result(usize, usize),
-    Constant(String),
+    Constant(Constant),
     Variable(String),
+}
+
+/// The tensors around a block, with their names in the comparison: those of the first model.
+pub(super) type NameMap = BTreeMap<String, String>;
+
+/// The role of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// The graph of the model.
+    Entry,
+    /// The body of a composite operator.
+    Composite,
+    /// A block of a branch or a loop.
+    Block,
 }
 
 /// A graph.
 pub(super) struct Graph<'p> {
     pub(super) model: &'p Picture,
+    pub(super) level: Level,
+    /// The dynamic dimensions of the function, with the names that they have in the other graph, where these differ.
+    pub(super) dimensions: BTreeMap<String, String>,
+    /// The tensors of the blocks around a block.
+    pub(super) tensors: Rc<NameMap>,
     scope: &'p Scope,
     operands: Vec<Vec<Operand>>,
     users: Vec<Vec<(usize, usize)>>,
 }
 
 impl<'p> Graph<'p> {
-    pub(super) fn new(model: &'p Picture, scope: usize) -> Option<Self> {
+    pub(super) fn new(model: &'p Picture, scope: usize, level: Level) -> Option<Self> {
         let scope = model.scopes.get(scope)?;
-        let mut graph =
-            Graph { model, scope, operands: Vec::new(), users: vec![Vec::new(); scope.nodes.len()] };
+        let users = vec![Vec::new(); scope.nodes.len()];
+        let (dimensions, tensors) = (BTreeMap::new(), Rc::default());
+        let mut graph = Graph { model, level, dimensions, tensors, scope, operands: Vec::new(), users };
         let mut makers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (number, node) in scope.nodes.iter().enumerate() {
             let operands = node.inputs.iter().map(|tensor| graph.operand(number, tensor, &makers));
@@ -49,7 +71,7 @@ impl<'p> Graph<'p> {
     fn operand(&self, number: usize, tensor: &Tensor, makers: &BTreeMap<&str, (usize, usize)>) -> Operand {
         let name = local(tensor);
         match &tensor.origin {
-            Some(Origin::Constant(text)) => Operand::Constant(text.clone()),
+            Some(Origin::Constant(constant)) => Operand::Constant(constant.clone()),
             Some(Origin::Capture(_)) => Operand::Variable(short(self.model, name).to_owned()),
             None => {
                 let edge = || {
@@ -86,10 +108,48 @@ impl<'p> Graph<'p> {
         short(self.model, &self.node(number).title)
     }
 
-    /// The attributes and types of an invocation.
-    pub(super) fn attributes(&self, number: usize) -> &'p [(String, String)] {
+    /// The operator: the title without the number of iterations of a loop.
+    pub(super) fn operator(&self, number: usize) -> &'p str {
+        let title = self.title(number);
+        match self.node(number).kind {
+            Kind::Control => title.split_once(',').map_or(title, |(operator, _)| operator),
+            _ => title,
+        }
+    }
+
+    /// The name of an input or output that the corresponding one of the other graph has too. Results of blocks correspond by position.
+    pub(super) fn port(&self, number: usize) -> String {
+        let title = self.title(number);
+        match (self.level, self.node(number).kind) {
+            (Level::Block, Kind::Output) => {
+                let before = self.scope.nodes.iter().take(number);
+                before.filter(|node| node.kind == Kind::Output).count().to_string()
+            }
+            (Level::Block, Kind::Input) => self.tensors.get(title).map_or(title, String::as_str).to_owned(),
+            _ => title.to_owned(),
+        }
+    }
+
+    /// The type of a tensor, with the names that dimensions have in the other graph.
+    pub(super) fn type_of(&self, tensor: &Tensor) -> String {
+        if self.dimensions.is_empty() {
+            return tensor.r#type.clone();
+        }
+        let extents = tensor.structure.extents.iter().map(|extent| match extent {
+            Dimension::Dynamic(Some(name), bound) => {
+                let name = self.dimensions.get(name).unwrap_or(name);
+                Dimension::Dynamic(Some(name.clone()), *bound)
+            }
+            other => other.clone(),
+        });
+        TensorType { element: tensor.structure.element.clone(), extents: extents.collect() }.to_string()
+    }
+
+    /// The attributes and types of an invocation, each with the digest of its value.
+    pub(super) fn attributes(&self, number: usize) -> Vec<(&'p str, (&'p str, Digest))> {
         let instance = self.node(number).instance.and_then(|instance| self.model.instances.get(instance));
-        instance.map_or(&[], |instance| instance.attributes.as_slice())
+        let attributes = instance.into_iter().flat_map(|i| i.attributes.iter().zip(&i.digests));
+        attributes.map(|((name, value), digest)| (name.as_str(), (value.as_str(), *digest))).collect()
     }
 
     /// The label of an invocation. Without an explicit one, it is the name of the first result, which is not compared.
@@ -121,7 +181,7 @@ impl<'p> Graph<'p> {
     /// An operand in a message.
     pub(super) fn operand_text(&self, operand: &Operand) -> String {
         match operand {
-            Operand::Constant(text) => text.clone(),
+            Operand::Constant(constant) => constant.text.clone(),
             Operand::Variable(name) => format!("variable {name}"),
             Operand::Result(maker, 0) => self.described(*maker),
             Operand::Result(maker, result) => format!("result {} of {}", result + 1, self.described(*maker)),
@@ -130,6 +190,6 @@ impl<'p> Graph<'p> {
 }
 
 /// The name of a tensor in its graph.
-fn local(tensor: &Tensor) -> &str {
+pub(super) fn local(tensor: &Tensor) -> &str {
     tensor.name.rsplit_once(" = ").map_or(tensor.name.as_str(), |(_, local)| local)
 }

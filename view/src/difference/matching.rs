@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Finds the boxes of two graphs that correspond to each other.
 
-use super::graph::{Graph, Operand};
+use super::graph::{Graph, Level, Operand};
 use crate::picture::Kind;
+use crate::text::Digest;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -42,17 +43,18 @@ pub(super) fn pairs(a: &Graph, b: &Graph) -> Pairs {
     let mut pairs = Pairs { second: vec![None; a.nodes().len()], first: vec![None; b.nodes().len()] };
     equal(a, b, &mut pairs);
     let ports = |graph: &Graph, n: usize| {
-        (!graph.is_operation(n)).then(|| (graph.node(n).kind == Kind::Input, graph.title(n).to_owned()))
+        (!graph.is_operation(n)).then(|| (graph.node(n).kind == Kind::Input, graph.port(n)))
     };
     unique(a, b, &mut pairs, ports);
+    inputs_in_order(a, b, &mut pairs);
     unique(a, b, &mut pairs, |graph, n| graph.node(n).label.clone());
     unique(a, b, &mut pairs, |graph, n| {
-        graph.node(n).note.clone().map(|note| (graph.title(n).to_owned(), note))
+        graph.node(n).note.clone().map(|note| (graph.operator(n).to_owned(), note))
     });
     unique(a, b, &mut pairs, |graph, n| {
         let variables: Vec<Operand> =
             graph.operands(n).iter().filter(|o| matches!(o, Operand::Variable(_))).cloned().collect();
-        (!variables.is_empty()).then(|| (graph.title(n).to_owned(), variables))
+        (!variables.is_empty()).then(|| (graph.operator(n).to_owned(), variables))
     });
     around(a, b, &mut pairs);
     in_order(a, b, &mut pairs);
@@ -62,35 +64,8 @@ pub(super) fn pairs(a: &Graph, b: &Graph) -> Pairs {
 
 /// Matches boxes that compute the same from the same inputs, constants and variables.
 fn equal(a: &Graph, b: &Graph, pairs: &mut Pairs) {
-    // Equal structures have equal numbers in both graphs.
-    let mut numbers: HashMap<Structure, usize> = HashMap::new();
-    let [first, second] = [a, b].map(|graph| {
-        let mut keys: Vec<usize> = Vec::new();
-        for n in 0..graph.nodes().len() {
-            let operands = graph.operands(n).iter().map(|operand| match operand {
-                Operand::Result(maker, result) => {
-                    Operand::Result(keys.get(*maker).copied().unwrap_or(*maker), *result)
-                }
-                other => other.clone(),
-            });
-            let kind = match graph.node(n).kind {
-                Kind::Input => 0,
-                Kind::Output => 1,
-                Kind::Operator | Kind::Control => 2,
-            };
-            let types = graph.node(n).outputs.iter().map(|tensor| tensor.r#type.clone()).collect();
-            let structure = Structure {
-                kind,
-                title: graph.title(n).to_owned(),
-                attributes: graph.attributes(n).to_vec(),
-                types,
-                operands: operands.collect(),
-            };
-            let next = numbers.len();
-            keys.push(*numbers.entry(structure).or_insert(next));
-        }
-        keys
-    });
+    let mut numbers = Numbers::default();
+    let [first, second] = [a, b].map(|graph| numbers.number(graph));
     let mut candidates: HashMap<usize, Vec<usize>> = HashMap::new();
     for (n, key) in second.iter().enumerate().rev() {
         candidates.entry(*key).or_default().push(n);
@@ -102,14 +77,60 @@ fn equal(a: &Graph, b: &Graph, pairs: &mut Pairs) {
     }
 }
 
+/// The numbers of structures: equal structures have equal numbers in all graphs.
+#[derive(Default)]
+pub(super) struct Numbers<'p>(HashMap<Structure<'p>, usize>);
+
+impl<'p> Numbers<'p> {
+    /// The number of each box of a graph.
+    pub(super) fn number(&mut self, graph: &Graph<'p>) -> Vec<usize> {
+        let mut keys: Vec<usize> = Vec::new();
+        for n in 0..graph.nodes().len() {
+            let operands = graph.operands(n).iter().map(|operand| match operand {
+                Operand::Result(maker, result) => {
+                    Operand::Result(keys.get(*maker).copied().unwrap_or(*maker), *result)
+                }
+                other => other.clone(),
+            });
+            let kind = graph.node(n).kind;
+            let structure = Structure {
+                kind,
+                title: if graph.is_operation(n) { graph.title(n).to_owned() } else { graph.port(n) },
+                attributes: graph.attributes(n),
+                types: graph.node(n).outputs.iter().map(|tensor| graph.type_of(tensor)).collect(),
+                operands: operands.collect(),
+            };
+            let next = self.0.len();
+            keys.push(*self.0.entry(structure).or_insert(next));
+        }
+        keys
+    }
+}
+
 /// A box with the structure that computes its operands, by number.
 #[derive(PartialEq, Eq, Hash)]
-struct Structure {
-    kind: u8,
+struct Structure<'p> {
+    kind: Kind,
     title: String,
-    attributes: Vec<(String, String)>,
+    attributes: Vec<(&'p str, (&'p str, Digest))>,
     types: Vec<String>,
     operands: Vec<Operand>,
+}
+
+/// Matches the tensors that a loop defines for its block, whose names do not count, by position if both graphs have equally many.
+fn inputs_in_order(a: &Graph, b: &Graph, pairs: &mut Pairs) {
+    if a.level != Level::Block {
+        return;
+    }
+    let remaining = |graph: &Graph, taken: &[Option<usize>]| -> Vec<usize> {
+        let is_from_loop =
+            |n: &usize| graph.node(*n).kind == Kind::Input && !graph.tensors.contains_key(graph.title(*n));
+        free(taken).filter(is_from_loop).collect()
+    };
+    let (first, second) = (remaining(a, &pairs.second), remaining(b, &pairs.first));
+    if first.len() == second.len() {
+        first.into_iter().zip(second).for_each(|(one, other)| pairs.add(one, other));
+    }
 }
 
 /// Matches boxes with a key that no other unmatched box of either graph has.
@@ -144,14 +165,14 @@ fn around(a: &Graph, b: &Graph, pairs: &mut Pairs) {
         }
         for (user, position) in a.users(one) {
             let is_free = |(n, p): &&(usize, usize)| {
-                p == position && pairs.first.get(*n) == Some(&None) && b.title(*n) == a.title(*user)
+                p == position && pairs.first.get(*n) == Some(&None) && b.operator(*n) == a.operator(*user)
             };
             if let Some((found, _)) = b.users(other).iter().find(is_free) {
                 near.push((*user, *found));
             }
         }
         for (p, q) in near {
-            let is_same = a.is_operation(p) && b.is_operation(q) && a.title(p) == b.title(q);
+            let is_same = a.is_operation(p) && b.is_operation(q) && a.operator(p) == b.operator(q);
             if is_same && pairs.is_free(p, q) {
                 pairs.add(p, q);
                 pending.push((p, q));
@@ -171,8 +192,9 @@ fn in_order(a: &Graph, b: &Graph, pairs: &mut Pairs) {
         free(taken).filter(|n| graph.is_operation(*n)).collect()
     };
     let (first, second) = (remaining(a, &pairs.second), remaining(b, &pairs.first));
-    let titles = |graph: &Graph, boxes: &[usize]| boxes.iter().map(|n| graph.title(*n).to_owned()).collect();
-    let (one, other): (Vec<String>, Vec<String>) = (titles(a, &first), titles(b, &second));
+    let operators =
+        |graph: &Graph, boxes: &[usize]| boxes.iter().map(|n| graph.operator(*n).to_owned()).collect();
+    let (one, other): (Vec<String>, Vec<String>) = (operators(a, &first), operators(b, &second));
     for operation in edits(&one, &other).iter().filter(|operation| operation.tag() == DiffTag::Equal) {
         for (p, q) in operation.old_range().zip(operation.new_range()) {
             if let (Some(p), Some(q)) = (first.get(p), second.get(q)) {
@@ -183,7 +205,7 @@ fn in_order(a: &Graph, b: &Graph, pairs: &mut Pairs) {
 }
 
 /// The edits that change one sequence to another. Long sequences are compared as a whole.
-pub(super) fn edits(first: &[String], second: &[String]) -> Vec<DiffOp> {
+pub(super) fn edits<T: Hash + Ord>(first: &[T], second: &[T]) -> Vec<DiffOp> {
     let (old_len, new_len) = (first.len(), second.len());
     if old_len.saturating_mul(new_len) > MOST && first != second {
         return vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }];

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The differences between boxes, variables and definitions that correspond to each other.
+//! The differences between boxes and variables that correspond to each other.
 
-use super::graph::{Graph, Operand};
-use super::matching::{Pairs, edits};
+use super::graph::{Graph, Level, Operand};
+use super::matching::Pairs;
 use super::{Change, Detail, Difference, short};
-use crate::picture::{Definition, Kind, Picture};
-use similar::DiffTag;
+use crate::picture::{Kind, Picture};
+use crate::text::Digest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences between two graphs.
 pub(super) fn graph(a: &Graph, b: &Graph, pairs: &Pairs) -> Vec<Difference> {
     let mut differences = Vec::new();
+    // A tensor from outside of a block is reported at the operations that read it.
+    let is_reported =
+        |graph: &Graph, n: usize| graph.level != Level::Block || graph.node(n).kind != Kind::Input;
     for (n, other) in pairs.second.iter().enumerate() {
         match other {
-            None => differences.push(alone(a, n, Change::Removed)),
+            None if is_reported(a, n) => differences.push(alone(a, n, Change::Removed)),
+            None => {}
             Some(other) => differences.extend(changed(a, b, pairs, n, *other)),
         }
     }
     for (n, other) in pairs.first.iter().enumerate() {
-        if other.is_none() {
+        if other.is_none() && is_reported(b, n) {
             differences.push(alone(b, n, Change::Added));
         }
     }
@@ -28,12 +32,13 @@ pub(super) fn graph(a: &Graph, b: &Graph, pairs: &Pairs) -> Vec<Difference> {
 fn item(graph: &Graph, number: usize) -> &'static str {
     match graph.node(number).kind {
         Kind::Input => "input",
+        Kind::Output if graph.level == Level::Block => "result",
         Kind::Output => "output",
         Kind::Operator | Kind::Control => "operation",
     }
 }
 
-fn alone(graph: &Graph, number: usize, change: Change) -> Difference {
+pub(super) fn alone(graph: &Graph, number: usize, change: Change) -> Difference {
     let location = Some(graph.node(number).location.clone());
     let locations = if change == Change::Removed { [location, None] } else { [None, location] };
     Difference {
@@ -55,29 +60,16 @@ fn changed(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Opt
         }
     };
     let (node, other_node) = (a.node(one), b.node(other));
-    note("operator", [Some(a.title(one)), Some(b.title(other))]);
+    if a.is_operation(one) {
+        note("operator", [Some(a.title(one)), Some(b.title(other))]);
+    }
     note("label", [a.label(one), b.label(other)]);
-    let [first, second] = [a.attributes(one), b.attributes(other)].map(|list| {
-        list.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<BTreeMap<_, _>>()
-    });
-    for name in first.keys().chain(second.keys()).collect::<BTreeSet<_>>() {
-        note(&format!("attribute {name}"), [first.get(name).copied(), second.get(name).copied()]);
+    details.extend(attributes(a, b, one, other));
+    details.extend(types(a, b, one, other));
+    // The blocks of a branch are compared instead of its operands, which are all tensors that they read.
+    if node.title != "if" || node.kind != Kind::Control {
+        details.extend(operands(a, b, pairs, one, other));
     }
-    let operands = operands(a, b, pairs, one, other);
-    let is_type_of = |kind: Kind| node.kind == kind;
-    let types = |graph: &Graph, n: usize, reads: bool| -> Vec<String> {
-        let node = graph.node(n);
-        let tensors = if reads { &node.inputs } else { &node.outputs };
-        tensors.iter().map(|tensor| tensor.r#type.clone()).collect()
-    };
-    // Types that follow from those of operands are not reported.
-    let follows = !is_type_of(Kind::Output) && types(a, one, true) != types(b, other, true);
-    let is_last = is_type_of(Kind::Output);
-    let [before, after] = [types(a, one, is_last), types(b, other, is_last)];
-    if !follows {
-        note("type", [Some(&before.join(", ")), Some(&after.join(", "))]);
-    }
-    details.extend(operands);
     (!details.is_empty()).then(|| Difference {
         change: Change::Changed,
         item: item(a, one),
@@ -85,6 +77,55 @@ fn changed(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Opt
         locations: [Some(node.location.clone()), Some(other_node.location.clone())],
         details,
     })
+}
+
+/// The attributes of two boxes that differ.
+fn attributes(a: &Graph, b: &Graph, one: usize, other: usize) -> Vec<Detail> {
+    let [first, second] = [a.attributes(one), b.attributes(other)]
+        .map(|list| list.into_iter().collect::<BTreeMap<&str, (&str, Digest)>>());
+    let names: BTreeSet<&str> = first.keys().chain(second.keys()).copied().collect();
+    let changed = names.into_iter().filter(|name| first.get(name) != second.get(name));
+    let details = changed.map(|name| {
+        let texts = [&first, &second].map(|list| list.get(name).map(|(text, _)| (*text).to_owned()));
+        Detail { part: format!("attribute {name}"), values: distinct(texts) }
+    });
+    details.collect()
+}
+
+/// Texts of different values. Equal texts are truncated at the same elements.
+fn distinct(texts: [Option<String>; 2]) -> [Option<String>; 2] {
+    match texts {
+        [Some(one), Some(other)] if one == other => {
+            [Some(one), Some(format!("{other} with other elements after these"))]
+        }
+        texts => texts,
+    }
+}
+
+/// The types of two boxes that differ, except those that follow from the types of other tensors.
+fn types(a: &Graph, b: &Graph, one: usize, other: usize) -> Option<Detail> {
+    let kind = a.node(one).kind;
+    let tensors = |graph: &Graph<'_>, n: usize, reads: bool| -> Vec<(String, String)> {
+        let node = graph.node(n);
+        let tensors = if reads { &node.inputs } else { &node.outputs };
+        tensors.iter().map(|tensor| (graph.type_of(tensor), tensor.r#type.clone())).collect()
+    };
+    let compared =
+        |types: &[(String, String)]| types.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let reads = [tensors(a, one, true), tensors(b, other, true)];
+    let follows = match kind {
+        Kind::Input | Kind::Output => a.level != Level::Entry,
+        Kind::Operator | Kind::Control => compared(&reads[0]) != compared(&reads[1]),
+    };
+    let results =
+        if kind == Kind::Output { reads } else { [tensors(a, one, false), tensors(b, other, false)] };
+    if follows || compared(&results[0]) == compared(&results[1]) {
+        return None;
+    }
+    let text = |types: Vec<(String, String)>| {
+        types.into_iter().map(|(_, shown)| shown).collect::<Vec<_>>().join(", ")
+    };
+    Some(Detail { part: "type".to_owned(), values: results.map(|types| Some(text(types))) })
 }
 
 /// The operands of two boxes that do not correspond to each other.
@@ -107,10 +148,10 @@ fn operands(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Ve
             });
             details.push(Detail {
                 part: name.map_or_else(|| "operand".to_owned(), |name| format!("operand {name}")),
-                values: [
+                values: distinct([
                     values.0.map(|operand| a.operand_text(operand)),
                     values.1.map(|operand| b.operand_text(operand)),
-                ],
+                ]),
             });
         }
     }
@@ -144,56 +185,4 @@ pub(super) fn variables(models: [&Picture; 2]) -> Vec<Difference> {
         });
     }
     differences
-}
-
-/// The operators that both models invoke and whose definitions differ.
-pub(super) fn definitions(models: [&Picture; 2]) -> Vec<Difference> {
-    let [first, second] = models.map(|model| {
-        let others = model.instances.iter().enumerate().filter(|(n, _)| *n != model.entry);
-        let defined = others.filter_map(|(_, instance)| {
-            let definition = model.definitions.get(instance.definition?)?;
-            Some((short(model, &instance.name), definition))
-        });
-        defined.collect::<BTreeMap<&str, &Definition>>()
-    });
-    let mut differences = Vec::new();
-    for (name, one) in &first {
-        let Some(other) = second.get(name) else { continue };
-        let details = lines(&code(&one.text), &code(&other.text));
-        if !details.is_empty() {
-            differences.push(Difference {
-                change: Change::Changed,
-                item: "operator",
-                name: (*name).to_owned(),
-                locations: [one, other].map(|definition| Some(definition.location.clone())),
-                details,
-            });
-        }
-    }
-    differences
-}
-
-/// The lines of a definition without comments and indentation.
-fn code(text: &str) -> Vec<String> {
-    let lines = text.lines().map(|line| {
-        let code = line.split_once('#').filter(|(code, _)| code.matches(['"', '\'']).count() % 2 == 0);
-        let code = code.map_or(line, |(code, _)| code);
-        code.split_whitespace().collect::<Vec<_>>().join(" ")
-    });
-    lines.filter(|line| !line.is_empty()).collect()
-}
-
-/// The lines that differ; none if the texts differ only in their layout.
-fn lines(first: &[String], second: &[String]) -> Vec<Detail> {
-    let [one, other] = [first, second].map(|lines| lines.concat().replace(' ', ""));
-    if one == other {
-        return Vec::new();
-    }
-    let changed = edits(first, second).into_iter().filter(|operation| operation.tag() != DiffTag::Equal);
-    let details = changed.map(|operation| {
-        let lines = [first.get(operation.old_range()), second.get(operation.new_range())];
-        let values = lines.map(|lines| lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")));
-        Detail { part: "formula".to_owned(), values }
-    });
-    details.collect()
 }

@@ -7,7 +7,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 
-def written(path, pads=1, change=0.0, inserted=False, prefix=""):
+def written(path, pads=1, change=0.0, inserted=False, prefix="", batch=1):
     random = np.random.default_rng(1)
     weights = {"conv.weight": random.standard_normal((4, 3, 3, 3)), "fc.weight": random.standard_normal((4, 2))}
     weights["fc.weight"][1, 1] += change
@@ -20,8 +20,8 @@ def written(path, pads=1, change=0.0, inserted=False, prefix=""):
     if inserted:
         nodes.insert(2, helper.make_node("Sigmoid", [names[1]], ["s"], name="gate"))
         nodes[3].input[0] = "s"
-    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 8, 8])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2])],
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 3, 8, 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [batch, 2])],
                               [numpy_helper.from_array(value.astype(np.float32), name) for name, value in weights.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
@@ -32,3 +32,4 @@ written(folder + "/renamed.onnx", prefix="tensor_")
 written(folder + "/attribute.onnx", pads=0)
 written(folder + "/weight.onnx", change=0.5)
 written(folder + "/layer.onnx", inserted=True)
+written(folder + "/dynamic.onnx", batch="n")
