@@ -13,7 +13,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
     if version::is_asked(std::env::args().skip(1)) {
-        println!("skript-opt {}", version::text());
+        stdout::print(&format!("skript-opt {}\n", version::text()));
         return;
     }
     skript_stablehlo::register();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `mlir-reduce` with the `skript` dialect, its passes and its pipelines.
 
+#[allow(dead_code, reason = "only `skript` discards its output, and counts failed writes")]
+#[path = "../stdout.rs"]
+mod stdout;
 #[path = "../version.rs"]
 mod version;
 
@@ -10,7 +13,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
     if version::is_asked(std::env::args().skip(1)) {
-        println!("skript-reduce {}", version::text());
+        stdout::print(&format!("skript-reduce {}\n", version::text()));
         return;
     }
     skript_stablehlo::register();

@@ -6,6 +6,9 @@
 mod limit_arguments;
 #[path = "../program_weights.rs"]
 mod program_weights;
+#[allow(dead_code, reason = "only `skript` discards its output, and counts failed writes")]
+#[path = "../stdout.rs"]
+mod stdout;
 #[path = "../version.rs"]
 mod version;
 
@@ -49,7 +52,7 @@ static OPTIONS: OnceLock<Options> = OnceLock::new();
 
 fn main() {
     if version::is_asked(std::env::args().skip(1)) {
-        println!("skript-translate {}", version::text());
+        stdout::print(&format!("skript-translate {}\n", version::text()));
         return;
     }
     let (options, rest) = divided(std::env::args());
