@@ -25,7 +25,7 @@ TOOLS = ("skript", "skript-driver", "skript-run", "skript-language-server", "skr
 CONTROL = """Package: skriptnd
 Version: {version}
 Architecture: {architecture}
-Maintainer: The SkriptND compiler's authors <skriptnd@localhost>
+Maintainer: SkriptND developers
 Installed-Size: {size}
 Depends: {depends}
 Section: devel
