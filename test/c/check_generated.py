@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the C programs of `skript compile --emit=c` with numpy and onnxruntime.
 
-    check_generated.py [--skript BINARY] [--cc gcc,clang-22] [--only PART] [--sample N]
+    check_generated.py [--skript BINARY] [--cc gcc,clang-22] [--only PART] [--sample N] [--models N]
 
-The models are the operators of examples/operators, the formulas of bench/formulas, and the networks of test/import/networks.py. Every
-program is compiled without a warning, and undefined behaviour ends it. `--sample` selects every Nth model. A model whose operators
-have no formulas must be refused.
+The models are the operators of examples/operators, the formulas of bench/formulas, the networks of test/import/networks.py, and those of
+generated_calls.py. Every program is compiled without a warning, and undefined behaviour ends it. `--sample` selects every Nth model, and
+all of generated_calls.py. A model whose operators have no formulas must be refused.
 """
 import argparse
 import os
@@ -17,6 +17,7 @@ import tempfile
 
 import numpy as np
 
+import generated_calls
 from generated import Failed, Program
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -64,6 +65,11 @@ def network(options, build, cc):
     assert error < 1e-4, "differs by %.2g of the largest element" % error
 
 
+def call(options, case, cc):
+    with tempfile.TemporaryDirectory() as folder:
+        case(options, cc, folder)
+
+
 def cases(options):
     import cases as operators
     import kinds as formulas
@@ -81,11 +87,13 @@ def main():
     parser.add_argument("--cc", default="gcc,clang-22")
     parser.add_argument("--only", default="")
     parser.add_argument("--sample", type=int, default=1)
+    parser.add_argument("--models", type=int, default=12, help="number of random models")
     options = parser.parse_args()
     options.skript = os.path.abspath(options.skript)
     compilers = [cc for cc in options.cc.split(",") if shutil.which(cc)]
     wrong = count = 0
-    for name, check in list(cases(options))[::options.sample]:
+    calls = [(case.__name__, lambda cc, case=case: call(options, case, cc)) for case in generated_calls.CASES]
+    for name, check in list(cases(options))[::options.sample] + calls:
         if options.only not in name:
             continue
         for cc in compilers:

@@ -85,23 +85,25 @@ class Program:
     def constant(self, name):
         return int(re.search(r"#define %s_%s (\d+)" % (self.function, name), self.header).group(1))
 
-    def weights(self):
-        """The structure with the weights of the file."""
+    def weights(self, arrays):
+        """The structure with the weights of the file, or with arrays by the names of the members."""
         count = len(self.named("weight"))
+
+        class Weights(ctypes.Structure):
+            _fields_ = [("pointers", ctypes.c_void_p * count)]
+        if arrays is not None:
+            self.contents = [tensor.stored(arrays[tensor.name]) for tensor in self.named("weight")]
+            return Weights((ctypes.c_void_p * count)(*[array.ctypes.data for array in self.contents]))
         with open(os.path.join(self.folder, "model.bin"), "rb") as file:
             contents = file.read()
         self.contents = aligned(len(contents))
         self.contents[:len(contents)] = np.frombuffer(contents, np.uint8)
         bind = getattr(self.library, self.function + "_bind")
-        bind.restype, bind.argtypes = ctypes.c_void_p * count, [ctypes.c_void_p]
-
-        class Weights(ctypes.Structure):
-            _fields_ = [("pointers", ctypes.c_void_p * count)]
-        bind.restype = Weights
+        bind.restype, bind.argtypes = Weights, [ctypes.c_void_p]
         return bind(self.contents.ctypes.data)
 
-    def run(self, inputs):
-        """The outputs and the new values of variables by their names in the model; `inputs` are by name."""
+    def run(self, inputs, weights=None):
+        """The outputs and the new values of variables by their names in the model; `inputs` and `weights` are by name."""
         given, shapes, values, results = {}, {}, {}, []
         for tensor in self.named("input"):
             array = np.asarray(inputs[tensor.model])
@@ -116,7 +118,7 @@ class Program:
             if name == "workspace":
                 held.append(ctypes.c_void_p(arena.ctypes.data))
             elif name == "weights":
-                held.append(ctypes.byref(self.weights()))
+                held.append(ctypes.byref(self.weights(weights)))
             else:
                 array = given.get(name)
                 array = shapes[name.removesuffix("_extents")] if array is None else array

@@ -328,16 +328,25 @@ pub(crate) fn numbered_kernels() -> Stage {
     Stage::new("profile", [Step::from(&kernels::PASS)])
 }
 
+/// The longest stride along a row of a reduction in C: C compilers compute vectors of such elements by permutations.
+const C_STRIDE: i64 = 4;
+
 /// Every stage from the `skript` dialect to loops on memory of the caller, for the writer of C: one loop nest for each formula, in the
 /// order of the formula, without vectors.
 pub(crate) fn to_c(lowering: &Pipeline) -> [Stage; 3] {
     let mut buffers: Vec<Step> =
         [&fold_integers::PASS, &sum_bits::PASS, &drop_fast_math::PASS].map(Step::from).into();
     buffers.extend(to_buffers(true));
-    let mut loops: Vec<Step> =
-        [&interchange::PASS, &arguments::PASS, &memory::PASS, &checks::NUMBER].map(Step::from).into();
     let to_loops = ["convert-linalg-to-loops", "lower-affine"].map(Step::upstream);
-    loops.extend([Step::nested(ops::func::FUNC, to_loops), canonicalize_operations(), Step::upstream("cse")]);
+    let mut loops = vec![
+        Step::from(&interchange::PASS).with("longest-stride", C_STRIDE),
+        Step::nested(ops::func::FUNC, to_loops),
+        canonicalize_operations(),
+        Step::upstream("cse"),
+        Step::from(&elements::PASS).with("nested", true),
+    ];
+    loops.extend([&arguments::PASS, &memory::PASS, &checks::NUMBER].map(Step::from));
+    loops.extend([canonicalize_operations(), Step::upstream("cse")]);
     [Stage::new("lower", lowering.steps(None)), Stage::new("bufferize", buffers), Stage::new("loops", loops)]
 }
 

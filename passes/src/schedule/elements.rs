@@ -16,7 +16,7 @@ use crate::ir::{self, Builder, Copier, ValueKey, builder, ops};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Region, Type, Value, ValueLike};
-use skript_dialect::{Dialect, Pass, op};
+use skript_dialect::{Dialect, Pass, PassOption, op};
 use std::collections::HashSet;
 
 /// The pass `skript-carry-elements`.
@@ -24,9 +24,16 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-carry-elements",
     summary: "carry elements that each iteration of an innermost loop changes",
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef, Dialect::Scf],
-    run: |root, _, rewriter| {
-        for op in named(root, ops::scf::FOR) {
-            if let Some(steps) = Steps::new(op) {
+    options: &[PassOption {
+        name: "nested",
+        summary: "also of loops around loops without stores, as those of a reduction over several dimensions are",
+        default: "false",
+    }],
+    run: |root, options, rewriter| {
+        let nested = options.get("nested")?;
+        // Inner loops first: their stores move out of them.
+        for op in named(root, ops::scf::FOR).into_iter().rev() {
+            if let Some(steps) = Steps::new(op, nested) {
                 steps.emit(&Builder::before(rewriter.context(), op)?)?;
                 ir::erase(op);
             }
@@ -95,7 +102,7 @@ impl<'c: 'a, 'a> Element<'c, 'a> {
 
 impl<'c: 'a, 'a> Steps<'c, 'a> {
     /// `None` for a loop that is kept.
-    fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+    fn new(op: OperationRef<'c, 'a>, accepts_loops: bool) -> Option<Self> {
         let bounds = *Bounds::all(op).first()?;
         let is_plain = bounds.iterations().is_some_and(|n| n > 1) && op.result_count() == 0;
         let block = ir::first_block(op).filter(|_| is_plain)?;
@@ -109,33 +116,7 @@ impl<'c: 'a, 'a> Steps<'c, 'a> {
             .map(ValueKey::of)
             .chain([ValueKey::of(index)])
             .collect();
-        let (mut elements, mut reads, mut others) = (Vec::<Element>::new(), Vec::new(), Vec::new());
-        for inner in &inside {
-            let Some((element, is_store)) = Element::accessed(*inner) else {
-                if !is_step(*inner, &body) {
-                    return None;
-                }
-                continue;
-            };
-            if body.contains(inner) {
-                reads.push(Element { array: element.array, subscripts: element.subscripts.clone() });
-            }
-            if is_store && !elements.iter().any(|known| known.is(&element)) {
-                elements.push(element);
-            } else if !is_store {
-                others.push(element);
-            }
-        }
-        let arrays: HashSet<ValueKey> = elements.iter().map(|element| root_of(element.array)).collect();
-        // Elements of the changed arrays that are only read are carried as well, so that all are known to differ.
-        for element in others {
-            let is_changed = arrays.contains(&root_of(element.array));
-            if is_changed && !elements.iter().any(|known| known.is(&element)) {
-                elements.push(element);
-            } else if !is_changed && !has_own_buffer(element.array) {
-                return None;
-            }
-        }
+        let (elements, reads) = accesses(&inside, &body, accepts_loops)?;
         let is_invariant = |element: &Element| {
             !element
                 .subscripts
@@ -298,6 +279,57 @@ impl<'c: 'a, 'a> Steps<'c, 'a> {
         }
         Ok(elements.to_vec())
     }
+}
+
+/// The elements that a loop changes, and those that each iteration reads. `None` for a loop with other effects, and for one that may
+/// change an element in two ways. Loops in the body may only read arrays that the loop does not change.
+fn accesses<'c: 'a, 'a>(
+    inside: &[OperationRef<'c, 'a>],
+    body: &[OperationRef<'c, 'a>],
+    accepts_loops: bool,
+) -> Option<(Vec<Element<'c, 'a>>, Vec<Element<'c, 'a>>)> {
+    let is_loop = |op: &OperationRef| op::is(op, ops::scf::FOR) && accepts_loops;
+    let loops: Vec<_> = body.iter().copied().filter(|op| is_loop(op)).collect();
+    let in_loops: Vec<_> = loops.iter().flat_map(|op| nested(*op)).collect();
+    let mut read_in_loops: HashSet<ValueKey> = HashSet::new();
+    let (mut elements, mut reads, mut others) = (Vec::<Element>::new(), Vec::new(), Vec::new());
+    for op in inside {
+        let Some((element, is_store)) = Element::accessed(*op) else {
+            if !is_step(*op, body) && !loops.contains(op) {
+                return None;
+            }
+            continue;
+        };
+        if in_loops.contains(op) {
+            if is_store || !has_own_buffer(element.array) {
+                return None;
+            }
+            read_in_loops.insert(root_of(element.array));
+            continue;
+        }
+        if body.contains(op) {
+            reads.push(Element { array: element.array, subscripts: element.subscripts.clone() });
+        }
+        if is_store && !elements.iter().any(|known| known.is(&element)) {
+            elements.push(element);
+        } else if !is_store {
+            others.push(element);
+        }
+    }
+    let arrays: HashSet<ValueKey> = elements.iter().map(|element| root_of(element.array)).collect();
+    if !arrays.is_disjoint(&read_in_loops) {
+        return None;
+    }
+    // Elements of the changed arrays that are only read are carried as well, so that all are known to differ.
+    for element in others {
+        let is_changed = arrays.contains(&root_of(element.array));
+        if is_changed && !elements.iter().any(|known| known.is(&element)) {
+            elements.push(element);
+        } else if !is_changed && !has_own_buffer(element.array) {
+            return None;
+        }
+    }
+    Some((elements, reads))
 }
 
 /// Whether an operation of a loop may be copied: it has no effects except those of its regions, which are branches at the top level.

@@ -1,4 +1,4 @@
-// Only reductions over buffers are changed; the pass has no options.
+// Only reductions over buffers are changed; the pass has no other options.
 // RUN: skript-opt %s --skript-interchange-reductions | FileCheck %s
 // RUN: not skript-opt %s --pass-pipeline='builtin.module(skript-interchange-reductions{all=1})' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: no such option all

@@ -23,10 +23,11 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let inits: Vec<Value> = op.operands().skip(3).collect();
         let targets = self.carry(carried, &inits)?;
         self.open_loop(&bounds, *index)?;
+        self.select(carried.iter().copied(), &targets)?;
         self.block(block)?;
         self.yielded(&targets, block)?;
         self.close();
-        self.results(op, carried)
+        self.select(op.results().map(Value::from), &targets)
     }
 
     /// Writes `scf.parallel` as nested loops.
@@ -75,42 +76,48 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         self.flush()?;
         let mut targets = Vec::new();
         for (argument, form) in arguments.iter().zip(forms) {
-            let init = match form {
-                Held::Scalar(expression) => expression.text,
-                Held::Array(array) => array.pointer,
-            };
-            let target = self.mutable(*argument, Some(&init))?;
-            if !target.extents.is_empty() {
-                let text = "an array with dynamic extents that a loop selects has no form in C";
-                return Err(CodegenError::Module(text.to_owned()));
-            }
-            self.selected(*argument, &target)?;
-            targets.push(target);
+            targets.push(self.mutable(*argument, Some(&form))?);
         }
         Ok(targets)
     }
 
     /// Declares the variables of a value that is assigned later.
-    fn mutable(&mut self, value: Value<'c, 'a>, init: Option<&str>) -> Result<Target, CodegenError> {
+    fn mutable(&mut self, value: Value<'c, 'a>, init: Option<&Held>) -> Result<Target, CodegenError> {
         let name = self.names.local();
+        let (first, sizes) = match init {
+            Some(Held::Scalar(expression)) => (Some(expression.text.as_str()), &[][..]),
+            Some(Held::Array(array)) => (Some(array.pointer.as_str()), array.extents.as_slice()),
+            None => (None, &[][..]),
+        };
         if !value.r#type().is_mem_ref() {
-            let init = init.map_or_else(String::new, |init| format!(" = {init}"));
-            self.declare(&name, format!("{} {name}{init};", Element::new(value.r#type())?.name()));
+            let first = first.map_or_else(String::new, |first| format!(" = {first}"));
+            self.declare(&name, format!("{} {name}{first};", Element::new(value.r#type())?.name()));
             return Ok(Target { name, extents: Vec::new() });
         }
         let memref = MemRefType::try_from(value.r#type())?;
         let r#type = Element::new(memref.element())?.name();
-        let init = init.map_or_else(String::new, |init| format!(" = ({type} *){init}"));
-        self.declare(&name, format!("{type} *{name}{init};"));
+        let first = first.map_or_else(String::new, |first| format!(" = ({type} *){first}"));
+        self.declare(&name, format!("{type} *{name}{first};"));
         let mut extents = Vec::new();
         for (dimension, extent) in memref::extents(value.r#type()).into_iter().enumerate() {
             if extent == types::DYNAMIC {
                 let name = self.names.local();
-                self.declare(&name, format!("int64_t {name};"));
+                let size = sizes.get(dimension);
+                let size = size.map_or_else(String::new, |size| format!(" = {}", size.expression().text));
+                self.declare(&name, format!("int64_t {name}{size};"));
                 extents.push((dimension, name));
             }
         }
         Ok(Target { name, extents })
+    }
+
+    /// Sets values to the variables that were assigned. Strides that depend on assigned extents are computed here.
+    fn select(
+        &mut self,
+        values: impl Iterator<Item = Value<'c, 'a>>,
+        targets: &[Target],
+    ) -> Result<(), CodegenError> {
+        values.zip(targets).try_for_each(|(value, target)| self.selected(value, target))
     }
 
     /// Sets a value to the variables that were assigned.
@@ -126,12 +133,14 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
                 *extent = Number::Named(name.clone());
             }
         }
-        let (strides, _) = MemRefType::try_from(value.r#type())?.strides_and_offset();
+        let memref = MemRefType::try_from(value.r#type())?;
+        let (strides, _) = memref.strides_and_offset();
         let mut array = self.contiguous(value, target.name.clone(), extents)?;
-        if target.extents.is_empty() {
+        let is_dynamic = strides.contains(&types::DYNAMIC);
+        if !is_dynamic {
             array.strides = strides.into_iter().map(Number::Known).collect();
         }
-        if array.strides.contains(&Number::Known(types::DYNAMIC)) {
+        if is_dynamic && !memref.affine_map().is_identity() {
             let text = "a part of an array that a loop or a branch selects has no form in C";
             return Err(CodegenError::Module(text.to_owned()));
         }
@@ -192,15 +201,6 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         Ok(())
     }
 
-    /// Sets the results of an operation to the variables of these values.
-    fn results(&mut self, op: OperationRef<'c, 'a>, values: &[Value<'c, 'a>]) -> Result<(), CodegenError> {
-        for (result, value) in op.results().zip(values) {
-            let form = self.form(*value)?;
-            self.hold(result.into(), form);
-        }
-        Ok(())
-    }
-
     /// Writes `scf.if`.
     pub(super) fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), CodegenError> {
         let condition = op.operands().next().ok_or_else(|| refused(op, "has no condition"))?;
@@ -222,10 +222,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
             self.depth -= 1;
         }
         self.line("}");
-        for (result, target) in op.results().zip(&targets) {
-            self.selected(result.into(), target)?;
-        }
-        Ok(())
+        self.select(op.results().map(Value::from), &targets)
     }
 
     /// Writes `scf.while`.
@@ -241,39 +238,39 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let passed: Vec<Value> = end.operands().skip(1).collect();
         let after_arguments = ir::arguments(after);
         // The values that the condition passes on without a change need no variables.
-        let is_argument = |value: &Value<'c, 'a>| arguments.contains(value);
-        let mut targets = Vec::new();
+        let (mut targets, mut assigned, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (value, argument) in passed.iter().zip(&after_arguments) {
-            if !is_argument(value) {
-                let target = self.mutable(*argument, None)?;
-                self.selected(*argument, &target)?;
-                targets.push((target, *value));
-            }
+            let unchanged = arguments.iter().position(|argument| argument == value);
+            let target = match unchanged.and_then(|position| carried.get(position)) {
+                Some(target) => target.clone(),
+                None => {
+                    let target = self.mutable(*argument, None)?;
+                    assigned.push(target.clone());
+                    values.push(*value);
+                    target
+                }
+            };
+            targets.push(target);
         }
         let head = self.lines.len();
         self.line("for (;;) {");
         self.depth += 1;
+        self.select(arguments.iter().copied(), &carried)?;
         self.block(before)?;
         let condition = end.operands().next().ok_or_else(|| refused(end, "has no condition"))?;
         let condition = self.take(condition)?;
-        let (targets_passed, values): (Vec<Target>, Vec<Value>) = targets.into_iter().unzip();
         if self.lines.len() == head + 1 && values.is_empty() {
             if let Some(line) = self.lines.last_mut() {
                 line.text = format!("while ({}) {{", condition.text);
             }
         } else {
-            self.ends_unless(&condition, &targets_passed, &values)?;
+            self.ends_unless(&condition, &assigned, &values)?;
         }
-        for (value, argument) in passed.iter().zip(&after_arguments) {
-            if is_argument(value) {
-                let form = self.form(*value)?;
-                self.hold(*argument, form);
-            }
-        }
+        self.select(after_arguments.iter().copied(), &targets)?;
         self.block(after)?;
         self.yielded(&carried, after)?;
         self.close();
-        self.results(op, &after_arguments)
+        self.select(op.results().map(Value::from), &targets)
     }
 
     /// Ends a loop unless a condition is true, after the assignment of the values that it passes on.
@@ -308,6 +305,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
 }
 
 /// The variables of a value that a loop or a branch assigns.
+#[derive(Clone)]
 struct Target {
     name: String,
     /// The dynamic extents of an array.

@@ -134,6 +134,10 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let result: Value = op.result(0)?.into();
         let source = self.array(bytes)?;
         if source.pointer != super::ARENA {
+            // An argument, of which a view has all elements.
+            if self.take(offset)?.integer() != Some(0) || !source.extents.is_empty() {
+                return Err(refused(op, "of a part of an array has no form in C"));
+            }
             let array = self.contiguous(result, source.pointer, extents)?;
             self.hold(result, Held::Array(Array { is_constant: source.is_constant, ..array }));
             return Ok(());
@@ -194,21 +198,27 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
             lists.push(numbers);
         }
         let [offsets, sizes, steps] = lists.try_into().map_err(|_| refused(op, "has no sizes"))?;
+        let rank = source.extents.len();
+        if [&source.strides, &offsets, &sizes, &steps].into_iter().any(|list| list.len() != rank) {
+            return Err(refused(op, "of an array without extents has no form in C"));
+        }
         let offsets: Vec<_> = offsets.iter().map(Number::expression).collect();
         let offset = source.offset(&offsets);
         let mut array = Array { extents: Vec::new(), strides: Vec::new(), ..source.clone() };
         let mut kept = memref::extents(result.r#type()).into_iter().peekable();
-        for ((size, step), stride) in sizes.iter().zip(&steps).zip(&source.strides) {
-            let is_kept = kept.next_if(|extent| match size {
-                Number::Known(size) => extent == size,
-                Number::Named(_) => *extent == types::DYNAMIC,
-            });
-            if is_kept.is_none() {
-                // A dimension of one element that the result does not have.
-                continue;
+        let static_sizes = typed::i64s(op, "static_sizes");
+        for ((size, declared), (step, stride)) in
+            sizes.iter().zip(static_sizes).zip(steps.iter().zip(&source.strides))
+        {
+            if kept.next_if_eq(&declared).is_some() {
+                array.extents.push(size.clone());
+                array.strides.push(stride.times(step).unwrap_or_else(|| self.product(stride, step)));
+            } else if declared != 1 {
+                return Err(refused(op, "without a dimension of several elements has no form in C"));
             }
-            array.extents.push(size.clone());
-            array.strides.push(stride.times(step).unwrap_or_else(|| self.product(stride, step)));
+        }
+        if kept.peek().is_some() {
+            return Err(refused(op, "with other dimensions than its source has no form in C"));
         }
         if offset.integer() != Some(0) {
             let name = self.names.local();

@@ -21,16 +21,25 @@ pub(super) struct Names {
     used: HashSet<String>,
     loops: Vec<String>,
     locals: usize,
+    /// The function, whose name begins the names of its macros and types.
+    function: Option<String>,
 }
+
+/// Suffixes of the function's name in names that the header declares.
+const OF_FUNCTION: [&str; 6] = ["_SIZE_", "_WORKSPACE_", "_WEIGHTS_", "_weight", "_constants", "_bind"];
 
 impl Names {
     pub(super) fn new() -> Self {
-        Names { used: RESERVED.split_whitespace().map(str::to_owned).collect(), loops: Vec::new(), locals: 0 }
+        let used = RESERVED.split_whitespace().map(str::to_owned).collect();
+        Names { used, loops: Vec::new(), locals: 0, function: None }
     }
 
     /// A new identifier like a text.
     pub(super) fn unique(&mut self, text: &str) -> String {
         let base = identifier(text);
+        let rest = self.function.as_deref().and_then(|function| base.strip_prefix(function));
+        let is_declared = rest.is_some_and(|rest| OF_FUNCTION.iter().any(|name| rest.starts_with(name)));
+        let base = if is_declared { format!("t_{base}") } else { base };
         let numbered = (2_usize..).map(|n| format!("{base}_{n}"));
         let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.used.contains(name));
         let name = name.unwrap_or(base);
@@ -42,7 +51,9 @@ impl Names {
     pub(super) fn function(&mut self, graph: &str) -> String {
         let name = identifier(graph);
         let name = if self.used.contains(&name) { format!("graph_{name}") } else { name };
-        self.unique(&name)
+        let name = self.unique(&name);
+        self.function = Some(name.clone());
+        name
     }
 
     /// A new name of an intermediate value.
@@ -110,5 +121,16 @@ mod tests {
         assert_eq!(names.loop_variable(0), "j");
         assert_eq!(names.loop_variable(13), "i13");
         assert_eq!(names.function("main"), "graph_main");
+    }
+
+    #[test]
+    fn names_are_not_those_of_the_header() {
+        let mut names = Names::new();
+        assert_eq!(names.function("G"), "G");
+        let texts = ["G_SIZE_x", "G_weights", "G_bind", "G_x", "G"];
+        assert_eq!(
+            texts.map(|text| names.unique(text)),
+            ["t_G_SIZE_x", "t_G_weights", "t_G_bind", "G_x", "G_2"]
+        );
     }
 }
