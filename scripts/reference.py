@@ -91,7 +91,8 @@ def command_line():
 # Command line
 
 `skript help COMMAND` prints these texts; `skript man -o FOLDER` writes manual pages, and `skript completions SHELL` a
-completion script. Exit status: 0 success, 1 an error in the model or its data, 2 wrong usage.
+completion script. Exit status: 0 success, 1 an error in the model or its data, 2 wrong usage; of `skript diff` 1 if the
+models differ, and 2 for all errors.
 
 | command | purpose |
 |---|---|
