@@ -7,6 +7,7 @@ use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_passes::ir::ops;
+use skript_passes::ir::vector::shaped_like;
 use skript_passes::ir::{Builder, attributes, types};
 use skript_semantics::Scalar;
 
@@ -246,6 +247,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         self.op("dynamic_update_slice", &operands, &[], value.r#type())
     }
 
+    /// Compares tensors or scalars.
     pub(crate) fn compare(
         &self,
         direction: &str,
@@ -259,7 +261,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
             "compare",
             &[lhs, rhs],
             &[("comparison_direction", direction), ("compare_type", kind)],
-            types::tensor(&self.extents(lhs), self.bool()),
+            shaped_like(lhs.r#type(), self.bool()),
         )
     }
 

@@ -33,7 +33,7 @@ pub(super) fn parsed<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
 }
 
 /// `#arith.fastmath<…>`; `flags` are separated by commas.
-pub(crate) fn fast<'c>(context: &'c Context, flags: &str) -> Attribute<'c> {
+pub fn fast<'c>(context: &'c Context, flags: &str) -> Attribute<'c> {
     parsed(context, &format!("#arith.fastmath<{flags}>"))
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn iterator(context: &Context, reduces: bool) -> Attribute<'_> {
 }
 
 /// The kind of `skript.formula` with this name.
-pub(crate) fn accumulation<'c>(context: &'c Context, name: &str) -> Attribute<'c> {
+pub fn accumulation<'c>(context: &'c Context, name: &str) -> Attribute<'c> {
     parsed(context, &format!("#skript.kind<{name}>"))
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn strings<'c>(context: &'c Context, texts: &[&str]) -> Attribute<'c>
 }
 
 /// A dictionary attribute.
-pub(crate) fn dictionary<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
+pub fn dictionary<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
     DictionaryAttribute::new(context, &named(context, entries)).into()
 }
 
@@ -154,7 +154,8 @@ pub fn i64(context: &Context, value: i64) -> Attribute<'_> {
     IntegerAttribute::new(IntegerType::new(context, 64).into(), value).into()
 }
 
-pub(crate) fn i32s<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
+/// A dense array of i32.
+pub fn i32s<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
     DenseI32ArrayAttribute::new(context, values).into()
 }
 
@@ -225,9 +226,9 @@ pub(crate) fn with_prefix<'c>(
     }
 }
 
-/// The value of a constant scalar, or of a vector with equal elements.
+/// The value of a constant scalar, or of a vector or a tensor with equal elements.
 pub(crate) fn splat<'c>(element: Attribute<'c>, r#type: Type<'c>) -> Attribute<'c> {
-    if r#type.is_vector() { DenseElementsAttribute::splat(r#type, element).into() } else { element }
+    if r#type.is_shaped() { DenseElementsAttribute::splat(r#type, element).into() } else { element }
 }
 
 /// The value of a constant tensor or vector with these elements.

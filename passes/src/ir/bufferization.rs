@@ -38,6 +38,11 @@ pub(crate) fn tensor_of<'c: 'a, 'a>(
     at.value(ops::bufferization::TO_TENSOR, &[buffer], &exclusive(at.context), tensor)
 }
 
+/// `bufferization.alloc_tensor`: a tensor with static extents and undefined elements, which shares no buffer with others.
+pub fn allocated<'c: 'a, 'a>(at: &Builder<'c, 'a>, tensor: Type<'c>) -> Value<'c, 'a> {
+    at.make(ops::bufferization::ALLOC_TENSOR, &[], &[at.segments(&[0, 0, 0])], tensor)
+}
+
 /// The attributes of exclusive access to a buffer.
 fn exclusive(context: &Context) -> [(&'static str, Attribute<'_>); 2] {
     ["restrict", "writable"].map(|name| (name, attributes::unit(context)))

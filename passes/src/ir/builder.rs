@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The builder, which creates operations at an insertion point.
 
-pub(crate) mod arith;
+pub mod arith;
 mod control;
 pub(crate) mod llvm;
 mod memory;
+mod tensor;
+
+pub use tensor::Offset;
 
 use super::counts::signed;
 use super::{attributes, ops, types};
@@ -144,12 +147,12 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// The type `index`.
-    pub(crate) fn index_type(&self) -> Type<'c> {
+    pub fn index_type(&self) -> Type<'c> {
         Type::index(self.context)
     }
 
     /// The attribute `operandSegmentSizes`.
-    pub(crate) fn segments(&self, counts: &[i32]) -> (&'static str, Attribute<'c>) {
+    pub fn segments(&self, counts: &[i32]) -> (&'static str, Attribute<'c>) {
         ("operandSegmentSizes", attributes::i32s(self.context, counts))
     }
 
@@ -173,7 +176,10 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// The index of a loop of the enclosing `linalg.generic`.
-    pub(crate) fn loop_index(&self, l: usize) -> Result<Value<'c, 'a>, Error> {
+    ///
+    /// # Errors
+    /// The builder's error.
+    pub fn loop_index(&self, l: usize) -> Result<Value<'c, 'a>, Error> {
         let dimension = ("dim", attributes::i64(self.context, signed(l)));
         self.value(ops::linalg::INDEX, &[], &[dimension], Type::index(self.context))
     }

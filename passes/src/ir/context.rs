@@ -22,7 +22,7 @@ pub fn of<'c>(op: OperationRef<'c, '_>) -> &'c Context {
 }
 
 /// The context of a type, for as long as the context lives.
-pub(crate) fn of_type<'c>(r#type: Type<'c>) -> &'c Context {
+pub fn of_type<'c>(r#type: Type<'c>) -> &'c Context {
     // SAFETY: as in `of`.
     unsafe { held(mlir_sys::mlirTypeGetContext(r#type.to_raw())) }
 }

@@ -15,7 +15,8 @@ use skript_dialect::melior;
 use skript_symbolic::Affine;
 use std::collections::{BTreeSet, HashSet};
 
-pub(crate) use build::{Access, all_loops, copy_of, generic, map, rebuild};
+pub(crate) use build::rebuild;
+pub use build::{Access, all_loops, copy_of, generic, map};
 pub(crate) use part::PayloadPart;
 
 /// A loop nest with a payload.

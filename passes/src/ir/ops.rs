@@ -96,6 +96,7 @@ operations! {
         ABS = "complex.abs",
         ADD = "complex.add",
         ATAN2 = "complex.atan2",
+        CREATE = "complex.create",
         DIV = "complex.div",
         EXP = "complex.exp",
         IM = "complex.im",
@@ -344,6 +345,7 @@ operations! {
         SHARDING_CONSTRAINT = "sdy.sharding_constraint",
     }
     skript {
+        ABS = "skript.abs",
         ACCESS = "skript.access",
         ADD = "skript.add",
         AND = "skript.and",
@@ -353,6 +355,7 @@ operations! {
         CONDITION = "skript.condition",
         DIV = "skript.div",
         EQ = "skript.eq",
+        EXP = "skript.exp",
         FORMULA = "skript.formula",
         GE = "skript.ge",
         GT = "skript.gt",

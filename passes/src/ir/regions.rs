@@ -2,6 +2,7 @@
 //! Moves regions from one operation to another.
 
 use super::Builder;
+use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Value, ValueLike};
 use melior::{ContextRef, Error};
@@ -56,7 +57,34 @@ pub fn inline<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     region: &Region<'c>,
 ) -> Result<Vec<Value<'c, 'a>>, Error> {
-    let block = first_block(region).ok_or(Error::OperationBuild)?;
+    inline_block(op, first_block(region).ok_or(Error::OperationBuild)?)
+}
+
+/// Like [`inline`], for a function of one block: `arguments` replace those of the function, and its operations get the location of `op`.
+///
+/// # Errors
+/// The function has no body, or fewer arguments.
+pub fn inline_function<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    function: OperationRef<'c, '_>,
+    arguments: &[Value<'c, 'a>],
+) -> Result<Vec<Value<'c, 'a>>, Error> {
+    let block = function.region(0)?.first_block().ok_or(Error::OperationBuild)?;
+    // SAFETY: the operations of the block move to the block of `op`.
+    let block: BlockRef<'c, 'a> = unsafe { BlockRef::from_raw(block.to_raw()) };
+    for (number, argument) in arguments.iter().enumerate() {
+        super::replace_uses(block.argument(number)?.into(), *argument);
+    }
+    for inner in super::builder::operations(block) {
+        super::mutation::set_location(inner, op.location());
+    }
+    inline_block(op, block)
+}
+
+fn inline_block<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    block: BlockRef<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Error> {
     let owner = op.block().ok_or(Error::OperationBuild)?;
     let operations = super::builder::operations(block);
     let (terminator, moved) = operations.split_last().ok_or(Error::OperationBuild)?;

@@ -72,7 +72,7 @@ pub(crate) fn fold<'c: 'a, 'a>(
     init: Value<'c, 'a>,
     body: impl FnOnce(&Builder<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>) -> Result<Value<'c, 'a>, Error>,
 ) -> Result<Value<'c, 'a>, Error> {
-    let results = fold_all(at, bounds, &[init], |inside, step, carried| {
+    let results = fold_all::<Error>(at, bounds, &[init], |inside, step, carried| {
         let value = carried.first().ok_or(Error::OperationBuild)?;
         Ok(vec![body(inside, step, *value)?])
     })?;
@@ -80,12 +80,15 @@ pub(crate) fn fold<'c: 'a, 'a>(
 }
 
 /// Emits `scf.for` with loop-carried values and a fallible body; returns the final values.
-pub(crate) fn fold_all<'c: 'a, 'a>(
+///
+/// # Errors
+/// The body's error.
+pub fn fold_all<'c: 'a, 'a, E: From<Error>>(
     at: &Builder<'c, 'a>,
     bounds: [Value<'c, 'a>; 3],
     inits: &[Value<'c, 'a>],
-    body: impl FnOnce(&Builder<'c, 'a>, Value<'c, 'a>, &[Value<'c, 'a>]) -> Result<Vec<Value<'c, 'a>>, Error>,
-) -> Result<Vec<Value<'c, 'a>>, Error> {
+    body: impl FnOnce(&Builder<'c, 'a>, Value<'c, 'a>, &[Value<'c, 'a>]) -> Result<Vec<Value<'c, 'a>>, E>,
+) -> Result<Vec<Value<'c, 'a>>, E> {
     let mut outcome = Ok(());
     let op = at.for_(bounds, inits, |inside, step, carried| {
         body(&inside, step, carried).unwrap_or_else(|e| {
@@ -94,7 +97,27 @@ pub(crate) fn fold_all<'c: 'a, 'a>(
         })
     });
     outcome?;
-    Ok(op.results().map(Value::from).collect())
+    Ok(at.results(op))
+}
+
+/// Emits `scf.if` with fallible branches; returns its results. `branch` emits the `then` region (`true`), then the `else` region.
+///
+/// # Errors
+/// The error of the last branch that fails.
+pub fn choose<'c: 'a, 'a, E>(
+    at: &Builder<'c, 'a>,
+    condition: Value<'c, 'a>,
+    types: &[Type<'c>],
+    mut branch: impl FnMut(&Builder<'c, 'a>, bool) -> Result<Vec<Value<'c, 'a>>, E>,
+) -> Result<Vec<Value<'c, 'a>>, E> {
+    let mut outcome = Ok(());
+    let results = at.if_else(condition, types, |inside, holds| {
+        branch(&inside, holds).unwrap_or_else(|e| {
+            outcome = Err(e);
+            Vec::new()
+        })
+    });
+    outcome.map(|()| results)
 }
 
 /// Creates an `scf.for` with a constant step; `body` emits an iteration.

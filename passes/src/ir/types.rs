@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Element and tensor types.
 
-pub(crate) use super::context::of_type as context_of;
+pub use super::context::of_type as context_of;
 use melior::Context;
 use melior::ir::r#type::{IntegerType, MemRefType, RankedTensorType};
 use melior::ir::{Attribute, ShapedTypeLike, Type, TypeLike};
@@ -86,7 +86,7 @@ pub(crate) fn i32(context: &Context) -> Type<'_> {
 }
 
 /// The integer type of a width.
-pub(crate) fn int(context: &Context, width: u32) -> Type<'_> {
+pub fn int(context: &Context, width: u32) -> Type<'_> {
     IntegerType::new(context, width).into()
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn width(r#type: Type<'_>) -> i64 {
 }
 
 /// The element type of a shaped type; other types unchanged.
-pub(crate) fn element_or_self(r#type: Type<'_>) -> Type<'_> {
+pub fn element_or_self(r#type: Type<'_>) -> Type<'_> {
     if !r#type.is_shaped() {
         return r#type;
     }
@@ -124,7 +124,7 @@ pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
 }
 
 /// The extents of a ranked shaped type; empty for other types.
-pub(crate) fn shape(r#type: Type<'_>) -> Vec<i64> {
+pub fn shape(r#type: Type<'_>) -> Vec<i64> {
     let raw = r#type.to_raw();
     // SAFETY: only a ranked type is asked for its rank; positions are below it.
     unsafe {
@@ -171,6 +171,12 @@ pub fn complex_part(r#type: Type<'_>) -> Option<Type<'_>> {
         mlir_sys::mlirTypeIsAComplex(r#type.to_raw())
             .then(|| Type::from_raw(mlir_sys::mlirComplexTypeGetElementType(r#type.to_raw())))
     }
+}
+
+/// The complex type with parts of this type.
+pub fn complex(part: Type<'_>) -> Type<'_> {
+    // SAFETY: the type is a float type.
+    unsafe { Type::from_raw(mlir_sys::mlirComplexTypeGet(part.to_raw())) }
 }
 
 /// The nearest value of the type. For example, the 64-bit maximum becomes the maximum of a narrow type, not −1 as by wrapping.

@@ -57,9 +57,12 @@ pub(crate) fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
     })
 }
 
-/// The vector type with the shape of `model`, fixed-length or scalable, and this element type; the element type itself if
-/// `model` is not a vector.
-pub(crate) fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
+/// The vector type with the shape of `model`, fixed-length or scalable, or the tensor type with its shape, and this element type;
+/// the element type itself if `model` is a scalar type.
+pub fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
+    if model.is_ranked_tensor() {
+        return types::of_element(model, element);
+    }
     if !model.is_vector() {
         return element;
     }

@@ -8,12 +8,12 @@ use melior::ir::attribute::TypeAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, IntegerType};
-use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{Pass, PassError, op};
 use skript_passes::ir;
-use skript_passes::ir::mutation;
-use skript_passes::ir::{ops, types};
+use skript_passes::ir::vector::shaped_like;
+use skript_passes::ir::{context, mutation, ops, types};
 
 /// The pass `skript-drop-signs`.
 pub(crate) const PASS: Pass = Pass {
@@ -24,11 +24,11 @@ pub(crate) const PASS: Pass = Pass {
         for op in op::collect(&root, |_| true) {
             for block in ir::blocks(op) {
                 for n in 0..block.argument_count() {
-                    retype(block.argument(n)?.into())?;
+                    retype(block.argument(n)?.into());
                 }
             }
             for result in op.results() {
-                retype(result.into())?;
+                retype(result.into());
             }
             if op::is(&op, ops::func::FUNC) {
                 sign(op)?;
@@ -48,36 +48,24 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-fn retype(value: Value) -> Result<(), PassError> {
-    let old = value.r#type();
-    if let Some(new) = signless(old)? {
+fn retype(value: Value) {
+    if let Some(new) = signless(value.r#type()) {
         mutation::retype(value, new);
     }
-    Ok(())
 }
 
 /// The type with signless integers; `None` if it has no unsigned integers.
-fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
+fn signless(r#type: Type<'_>) -> Option<Type<'_>> {
     let element = types::element_of(r#type).unwrap_or(r#type);
-    let integer = IntegerType::try_from(element).ok();
-    let Some(integer) = integer.filter(IntegerType::is_unsigned) else {
-        return Ok(None);
-    };
-    let signless = ir::parse_type(r#type.context(), &format!("i{}", integer.width()))?;
-    Ok(Some(if r#type.is_ranked_tensor() { types::of_element(r#type, signless) } else { signless }))
+    let integer = IntegerType::try_from(element).ok().filter(IntegerType::is_unsigned)?;
+    Some(shaped_like(r#type, types::int(types::context_of(r#type), integer.width())))
 }
 
 /// Converts the function type. Converting block arguments is not enough, because declarations have none.
-fn sign(function: OperationRef) -> Result<(), PassError> {
+fn sign<'c>(function: OperationRef<'c, '_>) -> Result<(), PassError> {
     let (inputs, results) = ir::signature(function)?;
-    let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {
-        types.into_iter().map(|t| Ok(signless(t)?.unwrap_or(t).to_string())).collect()
-    };
-    let text = format!("({}) -> ({})", all(inputs)?.join(", "), all(results)?.join(", "));
-    let owner = function.context();
-    let r#type = ir::parse_type(owner, &text)?;
-    let r#type: FunctionType = r#type.try_into()?;
-    let attribute: Attribute = TypeAttribute::new(r#type.into()).into();
-    ir::set_attribute(function, "function_type", attribute);
+    let all = |types: Vec<Type<'c>>| types.into_iter().map(|t| signless(t).unwrap_or(t)).collect::<Vec<_>>();
+    let r#type = FunctionType::new(context::of(function), &all(inputs), &all(results));
+    ir::set_attribute(function, "function_type", TypeAttribute::new(r#type.into()).into());
     Ok(())
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Element types of StableHLO, and the types that represent them in generated code.
 
-use melior::ir::Type;
+use melior::Context;
 use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::melior;
-use skript_passes::ir::types;
+use skript_passes::ir::{Builder, ops, types};
 
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,16 @@ impl Float {
         }
     }
 
+    /// The MLIR type.
+    pub(crate) fn r#type(self, context: &Context) -> Type<'_> {
+        match self {
+            Float::F16 => Type::float16(context),
+            Float::BF16 => Type::bfloat16(context),
+            Float::F32 => Type::float32(context),
+            Float::F64 => Type::float64(context),
+        }
+    }
+
     /// The width in bits.
     pub fn bits(self) -> u32 {
         match self {
@@ -97,21 +108,61 @@ impl Element {
         }
     }
 
-    /// The type as StableHLO text.
+    /// The name of the type in StableHLO.
     pub fn text(self) -> String {
         match self {
-            Element::Unsigned(width) => format!("ui{width}"),
-            other => other.signless(),
-        }
-    }
-
-    /// The type as `arith` text, where integers are signless.
-    pub(crate) fn signless(self) -> String {
-        match self {
             Element::Pred => "i1".to_owned(),
-            Element::Signed(width) | Element::Unsigned(width) => format!("i{width}"),
+            Element::Signed(width) => format!("i{width}"),
+            Element::Unsigned(width) => format!("ui{width}"),
             Element::Float(float) => float.text().to_owned(),
             Element::Complex(part) => format!("complex<{}>", part.text()),
         }
     }
+
+    /// The type in StableHLO.
+    pub(crate) fn r#type(self, context: &Context) -> Type<'_> {
+        match self {
+            Element::Unsigned(width) => IntegerType::unsigned(context, width).into(),
+            other => other.signless(context),
+        }
+    }
+
+    /// The type in `arith`, where integers are signless.
+    pub(crate) fn signless(self, context: &Context) -> Type<'_> {
+        match self {
+            Element::Pred => types::flag(context),
+            Element::Signed(width) | Element::Unsigned(width) => types::int(context, width),
+            Element::Float(float) => float.r#type(context),
+            Element::Complex(part) => types::complex(part.r#type(context)),
+        }
+    }
+
+    /// The value of an element in the type that `arith` uses.
+    pub(crate) fn without_sign<'c: 'a, 'a>(
+        self,
+        value: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Value<'c, 'a> {
+        match self {
+            Element::Unsigned(_) => at.cast(value, self.signless(at.context)),
+            _ => value,
+        }
+    }
+
+    /// Reverses [`Element::without_sign`].
+    pub(crate) fn with_sign<'c: 'a, 'a>(self, value: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        match self {
+            Element::Unsigned(_) => at.cast(value, self.r#type(at.context)),
+            _ => value,
+        }
+    }
+}
+
+/// Converts a scalar or a tensor to another type with the same shape.
+pub(crate) fn converted<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Value<'c, 'a> {
+    if value.r#type() == r#type { value } else { at.make(ops::stablehlo::CONVERT, &[value], &[], r#type) }
 }

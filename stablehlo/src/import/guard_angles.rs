@@ -6,12 +6,13 @@
 //!
 //! Requires: functions are on scalars. Guarantees: no folder changes a value of `math.atan2`.
 
+use super::terms::Real;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, TypeLike, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, op};
-use skript_passes::ir::splice::splice;
-use skript_passes::ir::{definition, ops, replace_each};
+use skript_passes::ir::builder::arith::Reals;
+use skript_passes::ir::{Builder, both_operands, context, definition, ops, replace_each};
 
 /// The pass `skript-guard-angles`.
 pub(crate) const PASS: Pass = Pass {
@@ -21,11 +22,11 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Arith, Dialect::Math],
     run: |root, _, rewriter| {
         replace_each(op::collect(&root, is_angle), rewriter, |op| {
-            let operands: Vec<_> = op.operands().collect();
-            let r#type = operands.first().ok_or("lacks an operand")?.r#type();
-            let result = [("%angle".to_owned(), r#type.to_string())];
-            let text = GUARDED.replace("TYPE", &r#type.to_string());
-            Ok(splice(op, &operands, &text, &result)?.values)
+            let at = Builder::before(context::of(op), op)?;
+            let [y, x] = both_operands(op)?.map(|value| Real { at, value });
+            let (zero, one) = (y.constant(0.0), y.constant(1.0));
+            let are_zeros = y.is(Reals::Equal, zero).and(x.is(Reals::Equal, zero));
+            Ok(vec![y.atan2(are_zeros.select(one.copysign(x), x)).value])
         })
     },
     ..Pass::NONE
@@ -43,12 +44,3 @@ fn is_guarded(op: OperationRef<'_, '_>) -> bool {
         .and_then(|(select, _)| select.operand(1).ok().and_then(definition));
     side.is_some_and(|(side, _)| op::is(&side, ops::math::COPYSIGN))
 }
-
-const GUARDED: &str = "%zero = arith.constant 0.0 : TYPE
-%one = arith.constant 1.0 : TYPE
-%above = arith.cmpf oeq, %0, %zero : TYPE
-%beside = arith.cmpf oeq, %1, %zero : TYPE
-%both = arith.andi %above, %beside : i1
-%side = math.copysign %one, %1 : TYPE
-%x = arith.select %both, %side, %1 : TYPE
-%angle = math.atan2 %0, %x : TYPE";

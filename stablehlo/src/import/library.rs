@@ -4,7 +4,7 @@
 //! The operator is composed for the shapes of the operation and lowered like an operator of a model. Its body replaces
 //! the operation.
 
-use super::element::{Element, Float};
+use super::element::{Element, Float, converted};
 use super::parts;
 use super::to_linalg::{SourceOp, Tensor};
 use melior::ir::{Module, Value};
@@ -16,8 +16,7 @@ use skript_frontend::diagnostics::{Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::source_files::load_text;
 use skript_passes::emit::emit;
-use skript_passes::ir;
-use skript_passes::ir::splice::{Lines, insert, splice};
+use skript_passes::ir::{self, Builder, regions};
 use skript_passes::pipeline::Pipeline;
 use skript_semantics::{Numbers, RealType};
 use std::path::Path;
@@ -55,29 +54,31 @@ impl Passing {
         }
     }
 
-    /// Appends the conversion of a value of the program.
-    fn inward(self, lines: &mut Lines, value: &str, tensor: &Tensor) -> Option<String> {
+    /// Converts a value of the program, which has a type in the operator.
+    fn inward<'c: 'a, 'a>(
+        self,
+        at: &Builder<'c, 'a>,
+        value: Value<'c, 'a>,
+        inside: &Tensor,
+    ) -> Value<'c, 'a> {
         match self {
-            Passing::Parts => parts::split(lines, value, tensor, 0),
-            _ => Some(converted(lines, value, tensor, &self.inside(tensor)?)),
+            Passing::Parts => parts::split(at, value, 0),
+            _ => converted(value, inside.r#type(at.context), at),
         }
     }
 
-    /// Appends the conversion of a result of the operator.
-    fn outward(self, lines: &mut Lines, value: &str, tensor: &Tensor) -> Option<String> {
+    /// Converts a result of the operator.
+    fn outward<'c: 'a, 'a>(
+        self,
+        at: &Builder<'c, 'a>,
+        value: Value<'c, 'a>,
+        tensor: &Tensor,
+    ) -> Value<'c, 'a> {
         match self {
-            Passing::Parts => parts::join(lines, value, tensor, 0),
-            Passing::Unchanged => Some(value.to_owned()),
-            _ => Some(converted(lines, value, &self.inside(tensor)?, tensor)),
+            Passing::Parts => parts::join(at, value, tensor, 0),
+            _ => converted(value, tensor.r#type(at.context), at),
         }
     }
-}
-
-fn converted(lines: &mut Lines, value: &str, from: &Tensor, to: &Tensor) -> String {
-    if from == to {
-        return value.to_owned();
-    }
-    lines.value(format!("stablehlo.convert {value} : ({}) -> {}", from.text(), to.text()))
 }
 
 /// An operator with its attributes, and the conversions of its operands and results.
@@ -102,33 +103,31 @@ impl Invocation<'_> {
         if source.operands.len() != self.operands.len() || source.results.len() != self.results.len() {
             return Err(unsupported());
         }
-        let returned = self.results.iter().zip(&source.results).filter(|(p, _)| **p != Passing::Unchanged);
-        let outputs: Option<Vec<Tensor>> = returned.map(|(passing, tensor)| passing.inside(tensor)).collect();
+        let (unchanged, returned): (Vec<_>, Vec<_>) =
+            self.results.iter().zip(&source.results).partition(|(p, _)| **p == Passing::Unchanged);
+        if unchanged.iter().any(|(_, tensor)| source.operands.first() != Some(tensor)) {
+            return Err(unsupported());
+        }
+        let outputs: Option<Vec<Tensor>> =
+            returned.into_iter().map(|(passing, tensor)| passing.inside(tensor)).collect();
         let outputs = outputs.ok_or_else(unsupported)?;
 
-        let mut lines = Lines::default();
-        let (mut inputs, mut names) = (Vec::new(), Vec::new());
-        for (n, (passing, tensor)) in self.operands.iter().zip(&source.operands).enumerate() {
-            let input = passing.inside(tensor).ok_or_else(unsupported)?;
-            let name = passing.inward(&mut lines, &format!("%{n}"), tensor).ok_or_else(unsupported)?;
-            names.push((name, input.text()));
-            inputs.push(input);
-        }
+        let inputs =
+            self.operands.iter().zip(&source.operands).map(|(passing, tensor)| passing.inside(tensor));
+        let inputs: Vec<Tensor> = inputs.collect::<Option<_>>().ok_or_else(unsupported)?;
         let module = self.lowered(source, &inputs, &outputs)?;
-        let operands = splice(source.op, &source.values, lines.text(), &names)?.values;
-        let mut values = insert(&module, source.op, &operands)?.values;
-        values.extend(source.values.first());
-
-        let mut lines = Lines::default();
-        let (mut names, mut next) = (Vec::new(), 0);
-        for (passing, tensor) in self.results.iter().zip(&source.results) {
-            let is_first = *passing == Passing::Unchanged;
-            let value = format!("%{}", if is_first { outputs.len() } else { next });
-            next += usize::from(!is_first);
-            let name = passing.outward(&mut lines, &value, tensor).ok_or_else(unsupported)?;
-            names.push((name, tensor.text()));
-        }
-        Ok(splice(source.op, &values, lines.text(), &names)?.values)
+        let at = &source.at;
+        let operands = self.operands.iter().zip(&source.values).zip(&inputs);
+        let operands: Vec<Value> =
+            operands.map(|((passing, value), inside)| passing.inward(at, *value, inside)).collect();
+        let function = ir::operations(module.body()).first().copied().ok_or("a module without functions")?;
+        let mut values = regions::inline_function(source.op, function, &operands)?.into_iter();
+        let results = self.results.iter().zip(&source.results);
+        let results = results.map(|(passing, tensor)| match passing {
+            Passing::Unchanged => source.values.first().copied(),
+            _ => Some(passing.outward(at, values.next()?, tensor)),
+        });
+        results.collect::<Option<_>>().ok_or_else(unsupported)
     }
 
     /// Composes the operator for these tensors and lowers it to `linalg`.

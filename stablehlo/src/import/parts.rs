@@ -3,7 +3,10 @@
 
 use super::element::Element;
 use super::to_linalg::Tensor;
-use skript_passes::ir::splice::Lines;
+use crate::tensors::Tensors;
+use melior::ir::Value;
+use skript_dialect::melior;
+use skript_passes::ir::{Builder, types};
 
 /// The real tensor type with the parts along dimension `at`: two for a complex tensor, one for a real tensor.
 pub(super) fn along(tensor: &Tensor, at: usize) -> Option<Tensor> {
@@ -20,43 +23,41 @@ fn with_dimension(extents: &[i64], at: usize, extent: i64) -> Vec<i64> {
     [before, &[extent], after].concat()
 }
 
-/// Appends operations that split a complex tensor into its parts along dimension `at`. A real tensor gets a dimension
-/// of extent 1 there.
-pub(super) fn split(lines: &mut Lines, value: &str, tensor: &Tensor, at: usize) -> Option<String> {
-    let (from, whole) = (tensor.text(), along(tensor, at)?);
-    let part = tensor.with_element(whole.element).text();
-    let thin = whole.with_extents(&with_dimension(&tensor.extents, at, 1)).text();
-    let mut widened = |value: &str| lines.value(format!("stablehlo.reshape {value} : ({part}) -> {thin}"));
-    if part == from {
-        return Some(widened(value));
-    }
-    let [re, im] = ["real", "imag"].map(|word| {
-        let part = lines.value(format!("stablehlo.{word} {value} : ({from}) -> {part}"));
-        lines.value(format!(
-            "stablehlo.reshape {part} : ({}) -> {thin}",
-            tensor.with_element(whole.element).text()
-        ))
+/// Splits a complex tensor into its parts along dimension `dimension`. A real tensor gets a dimension of extent 1 there.
+pub(super) fn split<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    value: Value<'c, 'a>,
+    dimension: usize,
+) -> Value<'c, 'a> {
+    let at = Tensors { at: *at };
+    let extents = at.extents(value);
+    let thin = with_dimension(&extents, dimension, 1);
+    let Some(part) = types::complex_part(at.element(value)) else {
+        return at.reshape(value, &thin);
+    };
+    let parts = ["real", "imag"].map(|word| {
+        let part = at.op(word, &[value], &[], types::tensor(&extents, part));
+        at.reshape(part, &thin)
     });
-    let to = whole.text();
-    Some(lines.value(format!("stablehlo.concatenate {re}, {im}, dim = {at} : ({thin}, {thin}) -> {to}")))
+    at.concatenate(&parts, dimension)
 }
 
-/// Appends operations that reverse [`split`].
-pub(super) fn join(lines: &mut Lines, value: &str, tensor: &Tensor, at: usize) -> Option<String> {
-    let (to, whole) = (tensor.text(), along(tensor, at)?);
-    let part = tensor.with_element(whole.element).text();
-    let from = whole.text();
-    if part == to {
-        return Some(lines.value(format!("stablehlo.reshape {value} : ({from}) -> {to}")));
+/// Reverses [`split`] for a result of this type.
+pub(super) fn join<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    value: Value<'c, 'a>,
+    tensor: &Tensor,
+    dimension: usize,
+) -> Value<'c, 'a> {
+    let (at, result) = (Tensors { at: *at }, tensor.r#type(at.context));
+    if !matches!(tensor.element, Element::Complex(_)) {
+        return at.reshape(value, &tensor.extents);
     }
-    let thin = whole.with_extents(&with_dimension(&tensor.extents, at, 1)).text();
-    let [re, im] = ["0:1", "1:2"].map(|slice| {
-        let range =
-            |(d, extent): (usize, &i64)| if d == at { slice.to_owned() } else { format!("0:{extent}") };
-        let ranges: Vec<String> = whole.extents.iter().enumerate().map(range).collect();
-        let part_of =
-            lines.value(format!("stablehlo.slice {value} [{}] : ({from}) -> {thin}", ranges.join(", ")));
-        lines.value(format!("stablehlo.reshape {part_of} : ({thin}) -> {part}"))
+    let parts = [0, 1].map(|part| {
+        let starts = with_dimension(&vec![0; tensor.rank()], dimension, part);
+        let limits = with_dimension(&tensor.extents, dimension, part + 1);
+        let part = at.slice(value, &starts, &limits, &vec![1; starts.len()]);
+        at.reshape(part, &tensor.extents)
     });
-    Some(lines.value(format!("stablehlo.complex {re}, {im} : {to}")))
+    at.op("complex", &parts, &[], result)
 }

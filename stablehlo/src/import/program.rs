@@ -15,18 +15,17 @@ use super::{
     allowed, calls, decompose, ends, extents, factorization, limits, literals, parts, refine, resources,
     survey, unreadable,
 };
-use melior::Context;
 use melior::dialect::DialectRegistry;
-use melior::ir::block::BlockLike;
-use melior::ir::{Module, Operation, OperationRef, Type};
+use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute, TypeAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::FunctionType;
+use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
+use melior::{Context, Error};
 use skript_dialect::melior;
 use skript_dialect::op;
 use skript_passes::codegen::{CodegenError, Interface};
 use skript_passes::compile::{compile_tensors, compile_tensors_for_profile};
-use skript_passes::ir;
-use skript_passes::ir::ops;
-use skript_passes::ir::splice::Lines;
-use skript_passes::ir::types;
+use skript_passes::ir::{self, Builder, attribute_names, attributes, context, ops, types};
 use skript_passes::target::TargetDescription;
 use skript_runtime::artifact::{Artifact, Port, PortExtent};
 use skript_runtime::profile::Step;
@@ -133,13 +132,8 @@ fn compile_with(
     if let Some(artifact) = kept(&interface) {
         return Ok(Program { artifact, arguments, results });
     }
-    let name = op_name(entry);
     hide(&module);
-    let wrapper = wrapper(&name, &arguments, &results);
-    let wrapper = Module::parse(&context, &wrapper);
-    let wrapper = wrapper.and_then(|m| ir::operations(m.body()).last().map(|op| Operation::clone(op)));
-    let wrapper = wrapper.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
-    module.body().append_operation(wrapper);
+    wrap(entry, &arguments, &results).map_err(|e| refused(&CodegenError::Module(e.to_string())))?;
     ir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
     let artifact = make(&module, interface).map_err(|e| refused(&e))?;
     Ok(Program { artifact, arguments, results })
@@ -255,76 +249,57 @@ fn outer(tensor: &Tensor) -> Tensor {
     Tensor { extents, element }
 }
 
-/// The StableHLO text of the wrapper, which converts arrays. The text declares the program's entry, so that it can be
-/// parsed.
-///
-/// The entry's name comes from the program: it is escaped, so that it cannot end the string that contains it.
-fn wrapper(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
-    let name = escaped(name);
-    let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>().join(", ");
-    let (from, to) = (types(arguments), types(results));
-    let outside: Vec<Tensor> = results.iter().map(outer).collect();
-    let parameters = arguments
-        .iter()
-        .enumerate()
-        .map(|(n, t)| format!("%a{n}: {} {{bufferization.writable = false}}", outer(t).text()));
-    let mut lines = Lines::default();
-    lines.line(format!(
-        "func.func private @\"{name}\"({from}) -> ({to})\n\
-         func.func @\"{WRAPPER}\"({}) -> ({}) attributes {{skript.entry}} {{",
-        parameters.collect::<Vec<_>>().join(", "),
-        types(&outside)
-    ));
-    let passed =
-        arguments.iter().enumerate().map(|(n, tensor)| inward(&mut lines, &format!("%a{n}"), tensor));
-    let passed = passed.collect::<Vec<_>>().join(", ");
-    let call = format!("func.call @\"{name}\"({passed}) : ({from}) -> ({to})");
-    let given = match results.len() {
-        0 => {
-            lines.line(call);
-            Vec::new()
-        }
-        count => lines.values(count, call),
-    };
-    let returned = given.iter().zip(results).map(|(value, tensor)| outward(&mut lines, value, tensor));
-    let returned = returned.collect::<Vec<_>>().join(", ");
-    let colon = if results.is_empty() { "" } else { " : " };
-    lines.line(format!("return {returned}{colon}{}\n}}", types(&outside)));
-    lines.take()
-}
-
-/// Escapes a name for a string in MLIR text.
-fn escaped(name: &str) -> String {
-    let byte = |byte: u8| match byte {
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("\\{byte:02X}"),
-    };
-    name.bytes().map(byte).collect()
+/// Appends the wrapper of the entry, which converts arrays, to the module.
+fn wrap<'c: 'a, 'a>(
+    entry: OperationRef<'c, 'a>,
+    arguments: &[Tensor],
+    results: &[Tensor],
+) -> Result<(), Error> {
+    let at =
+        Builder::at_end(context::of(entry), entry.block().ok_or(Error::OperationBuild)?, entry.location());
+    let types = |tensors: &[Tensor]| tensors.iter().map(|t| t.r#type(at.context)).collect::<Vec<_>>();
+    let arrays = |tensors: &[Tensor]| types(&tensors.iter().map(outer).collect::<Vec<_>>());
+    let (region, body, parameters) = at.region(&arrays(arguments));
+    let passed = parameters.into_iter().zip(arguments);
+    let passed: Vec<Value> = passed.map(|(array, tensor)| inward(&body, array, tensor)).collect();
+    let callee = [("callee", FlatSymbolRefAttribute::new(at.context, &op_name(entry)).into())];
+    let call = body.create(ops::func::CALL, &passed, &callee, &types(results), Vec::new())?;
+    let returned = call.results().zip(results);
+    let returned: Vec<Value> = returned.map(|(value, tensor)| outward(&body, value.into(), tensor)).collect();
+    body.create(ops::func::RETURN, &returned, &[], &[], Vec::new())?;
+    let is_kept = ("bufferization.writable", attributes::boolean(at.context, false));
+    let is_kept = vec![attributes::dictionary(at.context, &[is_kept]); arguments.len()];
+    let r#type = FunctionType::new(at.context, &arrays(arguments), &arrays(results));
+    let entries = [
+        ("sym_name", attributes::string(at.context, WRAPPER)),
+        ("function_type", TypeAttribute::new(r#type.into()).into()),
+        ("arg_attrs", ArrayAttribute::new(at.context, &is_kept).into()),
+        (attribute_names::ENTRY, attributes::unit(at.context)),
+    ];
+    at.create(ops::func::FUNC, &[], &entries, &[], vec![region])?;
+    Ok(())
 }
 
 /// Converts an array to the tensor of the program.
-fn inward(lines: &mut Lines, array: &str, tensor: &Tensor) -> String {
-    if matches!(tensor.element, Element::Complex(_))
-        && let Some(value) = parts::join(lines, array, tensor, tensor.rank())
-    {
-        return value;
+fn inward<'c: 'a, 'a>(at: &Builder<'c, 'a>, array: Value<'c, 'a>, tensor: &Tensor) -> Value<'c, 'a> {
+    match tensor.element {
+        Element::Complex(_) => parts::join(at, array, tensor, tensor.rank()),
+        _ => converted(at, array, tensor),
     }
-    converted(lines, array, &outer(tensor), tensor)
 }
 
 /// Converts a tensor of the program to its array.
-fn outward(lines: &mut Lines, value: &str, tensor: &Tensor) -> String {
-    if matches!(tensor.element, Element::Complex(_))
-        && let Some(array) = parts::split(lines, value, tensor, tensor.rank())
-    {
-        return array;
+fn outward<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, tensor: &Tensor) -> Value<'c, 'a> {
+    match tensor.element {
+        Element::Complex(_) => parts::split(at, value, tensor.rank()),
+        _ => converted(at, value, &outer(tensor)),
     }
-    converted(lines, value, tensor, &outer(tensor))
 }
 
-fn converted(lines: &mut Lines, value: &str, from: &Tensor, to: &Tensor) -> String {
-    let operation = if from == to { "reshape" } else { "convert" };
-    lines.value(format!("stablehlo.{operation} {value} : ({}) -> {}", from.text(), to.text()))
+fn converted<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, to: &Tensor) -> Value<'c, 'a> {
+    let to = to.r#type(at.context);
+    let operation = if value.r#type() == to { ops::stablehlo::RESHAPE } else { ops::stablehlo::CONVERT };
+    at.make(operation, &[value], &[], to)
 }
 
 fn ports(tensors: &[Tensor]) -> Vec<Port> {

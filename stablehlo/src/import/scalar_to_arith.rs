@@ -18,14 +18,12 @@ pub(crate) mod principal;
 mod real;
 
 use super::element::{Element, Float};
-use melior::ir::{OperationRef, TypeLike, ValueLike};
+use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, op};
-use skript_passes::ir;
-use skript_passes::ir::ops;
-use skript_passes::ir::replace_each;
-use skript_passes::ir::splice::{Lines, splice};
+use skript_passes::ir::builder::arith::Reals;
+use skript_passes::ir::{self, Builder, context, ops, replace_each, types};
 
 /// The pass `convert-stablehlo-scalar-to-arith`.
 pub(crate) const PASS: Pass = Pass {
@@ -49,175 +47,85 @@ fn is_scalar(op: OperationRef<'_, '_>) -> bool {
         && op.results().all(|r| !r.r#type().is_tensor())
 }
 
-/// One operation during its conversion; the operands are names of signless values.
-pub(crate) struct Scalar {
-    pub lines: Lines,
-    operands: Vec<String>,
-    /// The extents of tensors that are computed elementwise, such as `4x`; `None` for scalars.
-    lanes: Option<String>,
-    /// Element type of the first operand.
-    from: Element,
-    /// Element type of the result.
-    to: Element,
-}
-
-impl Scalar {
-    /// A conversion on tensors with these extents; operands are `%0`, `%1`, ….
-    pub(crate) fn on_tensors(lines: Lines, extents: &[i64], from: Element, to: Element) -> Self {
-        Scalar {
-            lines,
-            operands: vec!["%0".to_owned(), "%1".to_owned()],
-            lanes: Some(extents.iter().map(|e| format!("{e}x")).collect()),
-            from,
-            to,
-        }
-    }
-
-    /// The type of values with this element type.
-    fn typed(&self, element: &str) -> String {
-        match &self.lanes {
-            Some(lanes) => format!("tensor<{lanes}{element}>"),
-            None => element.to_owned(),
-        }
-    }
-
-    fn value(&mut self, rhs: impl AsRef<str>) -> String {
-        self.lines.value(rhs)
-    }
-
-    /// The name of an operand; the verifier has checked the number of operands.
-    fn operand(&self, n: usize) -> &str {
-        self.operands.get(n).map_or("%0", String::as_str)
-    }
-
-    /// Appends `op a, b : type`.
-    fn apply(&mut self, op: &str, operands: &[&str], r#type: &str) -> String {
-        self.value(format!("{op} {} : {type}", operands.join(", ")))
-    }
-
-    fn select(&mut self, condition: &str, yes: &str, no: &str, r#type: &str) -> String {
-        let types = match &self.lanes {
-            Some(_) => format!("{}, {type}", self.typed("i1")),
-            None => r#type.to_owned(),
-        };
-        self.value(format!("arith.select {condition}, {yes}, {no} : {types}"))
-    }
-
-    fn integer(&mut self, value: i128, r#type: &str) -> String {
-        match &self.lanes {
-            Some(_) => self.value(format!("arith.constant dense<{value}> : {type}")),
-            None => self.value(format!("arith.constant {value} : {type}")),
-        }
-    }
-
-    fn real(&mut self, value: f64, r#type: &str) -> String {
-        self.value(format!("arith.constant {value:?} : {type}"))
-    }
-
-    /// Converts a half-precision float to f32; bf16 by integer operations, because some processors lack the
-    /// instruction.
-    fn widen(&mut self, value: &str, float: Float) -> String {
-        match float {
-            Float::BF16 => {
-                let bits = self.value(format!("arith.bitcast {value} : bf16 to i16"));
-                let bits = self.value(format!("arith.extui {bits} : i16 to i32"));
-                let by = self.integer(16, "i32");
-                let bits = self.apply(ops::arith::SHLI, &[&bits, &by], "i32");
-                self.value(format!("arith.bitcast {bits} : i32 to f32"))
-            }
-            Float::F16 => self.value(format!("arith.extf {value} : f16 to f32")),
-            Float::F32 | Float::F64 => value.to_owned(),
-        }
-    }
-
-    /// Rounds an f32 to half precision: to nearest, ties to even.
-    fn narrow(&mut self, value: &str, float: Float) -> String {
-        match float {
-            Float::BF16 => {
-                let bits = self.value(format!("arith.bitcast {value} : f32 to i32"));
-                let sixteen = self.integer(16, "i32");
-                let one = self.integer(1, "i32");
-                let upper = self.apply(ops::arith::SHRUI, &[&bits, &sixteen], "i32");
-                let odd = self.apply(ops::arith::ANDI, &[&upper, &one], "i32");
-                let below_half = self.integer(0x7fff, "i32");
-                let bias = self.apply(ops::arith::ADDI, &[&odd, &below_half], "i32");
-                let rounded = self.apply(ops::arith::ADDI, &[&bits, &bias], "i32");
-                let rounded = self.apply(ops::arith::SHRUI, &[&rounded, &sixteen], "i32");
-                let nan = self.value(format!("arith.cmpf uno, {value}, {value} : f32"));
-                let quiet = self.integer(0x7fc0, "i32");
-                let bits = self.select(&nan, &quiet, &rounded, "i32");
-                let bits = self.value(format!("arith.trunci {bits} : i32 to i16"));
-                self.value(format!("arith.bitcast {bits} : i16 to bf16"))
-            }
-            Float::F16 => self.value(format!("arith.truncf {value} : f32 to f16")),
-            Float::F32 | Float::F64 => value.to_owned(),
-        }
-    }
-}
-
 /// The value that replaces the operation; `None` if it is not supported.
-fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {
+fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>>, PassError> {
     let operands: Vec<_> = op.operands().collect();
     let first = operands.first().and_then(|v| Element::from_type(v.r#type()));
     let to = Element::from_type(ir::result(op)?.r#type());
     let (Some(from), Some(to)) = (first, to) else {
         return Ok(None);
     };
-    let mut scalar = Scalar { lines: Lines::default(), operands: Vec::new(), lanes: None, from, to };
-    for n in 0..operands.len() {
-        let name = format!("%{n}");
-        let name = match from {
-            Element::Unsigned(_) => scalar.value(format!(
-                "builtin.unrealized_conversion_cast {name} : {} to {}",
-                from.text(),
-                from.signless()
-            )),
-            _ => name,
-        };
-        scalar.operands.push(name);
-    }
-    let name = op::name(&op);
-    let name = name.trim_start_matches("stablehlo.");
-    let Some(result) = form(&mut scalar, name, op) else {
-        return Ok(None);
-    };
-    let result = match to {
-        Element::Unsigned(_) => scalar.value(format!(
-            "builtin.unrealized_conversion_cast {result} : {} to {}",
-            to.signless(),
-            to.text()
-        )),
-        _ => result,
-    };
-    let spliced = splice(op, &operands, scalar.lines.text(), &[(result, to.text())])?;
-    Ok(spliced.values.first().copied())
+    let at = Builder::before(context::of(op), op)?;
+    let operands: Vec<Value> = operands.into_iter().map(|value| from.without_sign(value, &at)).collect();
+    let result = form(&at, op, &operands, [from, to]);
+    Ok(result.map(|value| to.with_sign(value, &at)))
 }
 
-fn form(s: &mut Scalar, name: &str, op: OperationRef) -> Option<String> {
+/// The value of an operation; `operands` are signless. The verifier has checked their number.
+fn form<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+    operands: &[Value<'c, 'a>],
+    [from, to]: [Element; 2],
+) -> Option<Value<'c, 'a>> {
+    let name = op::name(&op);
+    let name = name.trim_start_matches("stablehlo.");
+    let x = *operands.first()?;
+    let both = [x, operands.get(1).copied().unwrap_or(x)];
     match name {
-        "compare" => return compare::compare(s, compare::direction(op)?),
-        "reduce_precision" => return precision::reduce(s, precision::format(op)?),
-        "convert" => return convert::convert(s),
-        "complex" => {
-            let (re, im) = (s.operand(0).to_owned(), s.operand(1).to_owned());
-            return Some(s.value(format!("complex.create {re}, {im} : {}", s.to.signless())));
-        }
+        "compare" => return Some(compare::compare(at, both, from, &compare::direction(op)?)),
+        "reduce_precision" => return precision::reduce(at, x, from, precision::format(op)?),
+        "convert" => return Some(convert::between(at, x, from, to)),
+        "complex" => return Some(at.make(ops::complex::CREATE, &both, &[], to.signless(at.context))),
         _ => {}
     }
-    match s.from {
-        Element::Pred => integer::of_preds(s, name),
-        Element::Signed(width) => integer::of_integers(s, name, width, true),
-        Element::Unsigned(width) => integer::of_integers(s, name, width, false),
-        Element::Complex(part) => complex::of_pairs(s, name, part),
+    match from {
+        Element::Pred => integer::of_preds(at, name, both),
+        Element::Signed(width) => integer::of_integers(at, name, both, width, true),
+        Element::Unsigned(width) => integer::of_integers(at, name, both, width, false),
+        Element::Complex(_) => complex::of_pairs(at, name, both),
         Element::Float(float) if float.is_half() => {
-            let halves = s.operands.clone();
-            s.operands = halves.iter().map(|v| s.widen(v, float)).collect();
-            let wide = real::of_reals(s, name, Float::F32)?;
-            match s.to {
-                Element::Float(to) => Some(s.narrow(&wide, to)),
-                _ => Some(wide),
+            let wide: Vec<Value> = operands.iter().map(|value| widen(at, *value, float)).collect();
+            let value = real::of_reals(at, name, [*wide.first()?, *wide.get(1).unwrap_or(wide.first()?)])?;
+            match to {
+                Element::Float(to) => Some(narrow(at, value, to)),
+                _ => Some(value),
             }
         }
-        Element::Float(float) => real::of_reals(s, name, float),
+        Element::Float(_) => real::of_reals(at, name, both),
+    }
+}
+
+/// Converts a half-precision float to f32; bf16 by integer operations, because some processors lack the instruction.
+fn widen<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, float: Float) -> Value<'c, 'a> {
+    let (word, single) = (types::int(at.context, 32), Float::F32.r#type(at.context));
+    match float {
+        Float::BF16 => {
+            let bits = at.bitcast(value, types::int(at.context, 16));
+            let bits = at.convert(ops::arith::EXTUI, bits, word);
+            at.bitcast(at.shli(bits, at.int(16, word)), single)
+        }
+        Float::F16 => at.convert(ops::arith::EXTF, value, single),
+        Float::F32 | Float::F64 => value,
+    }
+}
+
+/// Rounds an f32 to half precision: to nearest, ties to even.
+fn narrow<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, float: Float) -> Value<'c, 'a> {
+    let word = types::int(at.context, 32);
+    match float {
+        Float::BF16 => {
+            let bits = at.bitcast(value, word);
+            let (sixteen, one) = (at.int(16, word), at.int(1, word));
+            let odd = at.andi(at.shrui(bits, sixteen), one);
+            let bias = at.addi(odd, at.int(0x7fff, word));
+            let rounded = at.shrui(at.addi(bits, bias), sixteen);
+            let is_nan = at.cmpf(Reals::Unordered, value, value);
+            let bits = at.select(is_nan, at.int(0x7fc0, word), rounded);
+            let bits = at.convert(ops::arith::TRUNCI, bits, types::int(at.context, 16));
+            at.bitcast(bits, float.r#type(at.context))
+        }
+        Float::F16 => at.convert(ops::arith::TRUNCF, value, float.r#type(at.context)),
+        Float::F32 | Float::F64 => value,
     }
 }

@@ -15,7 +15,6 @@ mod control;
 mod fourier;
 mod gather_scatter;
 mod generator;
-mod generic;
 mod nest;
 mod operation;
 mod payload;
@@ -26,8 +25,8 @@ mod sort;
 
 use super::factorization;
 pub(crate) use contraction::{Labels, labels};
+use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Value};
 pub(crate) use operation::SourceOp;
 pub use operation::Tensor;
 use operation::Values;
@@ -67,9 +66,7 @@ pub(crate) const PASS: Pass = Pass {
                 factorization::in_place(source)
             }
         })?;
-        replace_each(op::collect(&root, is_converted), rewriter, |source| {
-            convert(source)?.ok_or_else(|| "has no form in linalg".into())
-        })
+        replace_each(op::collect(&root, is_converted), rewriter, convert)
     },
     ..Pass::NONE
 };
@@ -133,14 +130,18 @@ pub(crate) const CONVERSIONS: &[(&str, Conversion)] = &[
 /// The conversion of an operation to the values that replace its results.
 pub(crate) type Conversion = for<'s, 'c, 'a> fn(&'s SourceOp<'c, 'a>) -> Values<'c, 'a>;
 
-/// The values that replace the operation's results; `None` if it is not supported.
-fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+fn unsupported() -> PassError {
+    "has no form in linalg".into()
+}
+
+/// The values that replace the operation's results.
+fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Values<'c, 'a> {
     let source = SourceOp::with_static_extents(op)?;
     // Payloads have no side effects, so operations without result elements can be erased; loops and branches may have
     // side effects.
     let is_pure = op.region_count() == 0 || WITH_PAYLOAD.contains(&op::name(&op).as_str());
     if is_pure && source.results.iter().all(|t| t.volume() == 0) {
-        return shape::empty(&source).map(Some);
+        return shape::empty(&source);
     }
     if WITH_PAYLOAD.contains(&op::name(&op).as_str()) {
         for (n, result) in source.results.iter().enumerate() {
@@ -155,7 +156,7 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
         }
     }
     if let Some((_, convert)) = CONVERSIONS.iter().find(|(name, _)| *name == source.name) {
-        return convert(&source).map(Some);
+        return convert(&source);
     }
-    if op::name(&op).starts_with("chlo.") { chlo::convert(&source) } else { Ok(None) }
+    if op::name(&op).starts_with("chlo.") { chlo::convert(&source) } else { Err(unsupported()) }
 }

@@ -19,16 +19,12 @@ use super::{entry, survey};
 use crate::typed::Constant;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Value, ValueLike};
+use melior::ir::{OperationRef, Region, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::pipeline::Message;
 use skript_dialect::{Dialect, Pass, PassError, op};
-use skript_passes::ir;
-use skript_passes::ir::attribute_names;
 use skript_passes::ir::func::callee_attribute;
-use skript_passes::ir::ops;
-use skript_passes::ir::splice::Lines;
-use skript_passes::ir::{Builder, attributes, context, mutation};
+use skript_passes::ir::{Builder, attribute_names, attributes, context, mutation, ops, regions};
 
 /// The pass `convert-stablehlo-to-skript`.
 pub(crate) const PASS: Pass = Pass {
@@ -40,7 +36,7 @@ pub(crate) const PASS: Pass = Pass {
         let mut plans = Vec::new();
         let mut refused = Vec::new();
         for source in op::collect(&root, is_in_function) {
-            match Plan::new(source) {
+            match planned(source) {
                 Some(plan) => plans.push((source, plan)),
                 None => refused.push(source),
             }
@@ -51,14 +47,12 @@ pub(crate) const PASS: Pass = Pass {
             let message = format!("has no form in the skript dialect; without one are {names}");
             return Err(PassError::at(*first, message));
         }
-        let holder = root.context();
-        let context = context::borrow(&holder);
         for (source, plan) in plans {
-            let values = plan.apply(source, &Builder::before(context, source)?)?;
+            let values = regions::inline(source, &plan)?;
             rewriter.replace_op_with_values(source, &values);
         }
         if let Some(entry) = entry::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC))) {
-            mutation::set(entry, attribute_names::ENTRY, attributes::unit(context));
+            mutation::set(entry, attribute_names::ENTRY, attributes::unit(context::of(root)));
         }
         Ok(())
     },
@@ -78,51 +72,32 @@ fn location(op: OperationRef<'_, '_>) -> (usize, usize) {
     (message.frames.first()).map_or((0, 0), |f| (f.line, f.column))
 }
 
-/// The replacement of an operation, determined before any operation is replaced.
-enum Plan {
-    /// Operations as text, and the name of the result.
-    Text(Lines, String),
-    Constant,
-    Invocation,
+/// The operations that replace an operation, before any operation is replaced: a region without arguments, whose terminator returns
+/// the values for the results. `None` if the dialect does not have the operation.
+fn planned<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Region<'c>> {
+    let outside = Builder::before(context::of(op), op).ok()?;
+    let (region, at, _) = outside.region(&[]);
+    let values = replacement(op, &at)?;
+    at.op(ops::skript::YIELD, &values, &[], &[], Vec::new());
+    Some(region)
 }
 
-impl Plan {
-    fn new(op: OperationRef) -> Option<Plan> {
-        if op::is(&op, ops::func::CALL) {
-            return Some(Plan::Invocation);
-        }
-        let source = SourceOp::with_static_extents(op).ok()?;
-        if !source.operands.iter().chain(&source.results).all(|t| form::is_supported(t.element)) {
-            return None;
-        }
-        if op::is(&op, ops::stablehlo::CONSTANT) {
-            return Some(Plan::Constant);
-        }
-        let mut lines = Lines::default();
-        let result = form::form(&mut lines, &source)?;
-        Some(Plan::Text(lines, result))
+fn replacement<'c: 'a, 'a>(op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Option<Vec<Value<'c, 'a>>> {
+    if op::is(&op, ops::func::CALL) {
+        let callee = FlatSymbolRefAttribute::try_from(callee_attribute(op).ok()?).ok()?;
+        let operands: Vec<Value> = op.operands().collect();
+        let results: Vec<_> = op.results().map(|r| r.r#type()).collect();
+        let name = attributes::string(at.context, callee.value());
+        let marks = [("callee", callee.into()), ("operator_name", name)];
+        let invocation = at.op(ops::skript::INVOKE, &operands, &marks, &results, Vec::new());
+        return Some(at.results(invocation));
     }
-
-    fn apply<'c: 'a, 'a>(
-        self,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Vec<Value<'c, 'a>>, PassError> {
-        match self {
-            Plan::Text(lines, result) => SourceOp::with_static_extents(op)?.replace(&lines, &result),
-            Plan::Constant => {
-                let value = Constant::cast(op).ok_or("is not a constant")?.value()?;
-                Ok(vec![at.dense(value, ir::result(op)?.r#type())?])
-            }
-            Plan::Invocation => {
-                let callee = FlatSymbolRefAttribute::try_from(callee_attribute(op)?)?;
-                let operands: Vec<Value> = op.operands().collect();
-                let results: Vec<_> = op.results().map(|r| r.r#type()).collect();
-                let name = attributes::string(at.context, callee.value());
-                let marks = [("callee", callee.into()), ("operator_name", name)];
-                let invocation = at.create(ops::skript::INVOKE, &operands, &marks, &results, Vec::new())?;
-                Ok(invocation.results().map(Into::into).collect())
-            }
-        }
+    let source = SourceOp::with_static_extents(op).ok()?;
+    if !source.operands.iter().chain(&source.results).all(|t| form::is_supported(t.element)) {
+        return None;
     }
+    if let Some(constant) = Constant::cast(op) {
+        return Some(vec![at.literal(constant.value().ok()?)]);
+    }
+    Some(vec![form::form(&SourceOp { at: *at, ..source })?])
 }

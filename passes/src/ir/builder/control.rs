@@ -8,7 +8,7 @@ use melior::ir::{Region, Type, Value, ValueLike};
 
 impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// `scf.for` with loop-carried values; `body` emits an iteration and returns the values for the next one.
-    pub(crate) fn for_(
+    pub fn for_(
         &self,
         bounds: [Value<'c, 'a>; 3],
         inits: &[Value<'c, 'a>],
@@ -23,7 +23,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// The results of an operation.
-    pub(crate) fn results(&self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    pub fn results(&self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         op.results().map(Value::from).collect()
     }
 

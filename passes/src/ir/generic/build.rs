@@ -13,16 +13,19 @@ use skript_symbolic::Affine;
 
 /// A tensor, a memref or a scalar, with its subscripts as affine forms of the loops.
 #[derive(Clone, Debug)]
-pub(crate) struct Access<'c, 'a>(pub(crate) Value<'c, 'a>, pub(crate) Vec<Affine>);
+pub struct Access<'c, 'a>(pub Value<'c, 'a>, pub Vec<Affine>);
 
 /// The subscripts of an identity map.
-pub(crate) fn all_loops(rank: usize) -> Vec<Affine> {
+pub fn all_loops(rank: usize) -> Vec<Affine> {
     (0..rank).map(Affine::index).collect()
 }
 
 /// Creates a `linalg.generic`. `reductions` specifies for each loop whether it reduces. `payload` receives the elements of the
 /// inputs and outputs, and returns the new elements of the outputs.
-pub(crate) fn generic<'c: 'a, 'a, E: From<Error>>(
+///
+/// # Errors
+/// The payload's error, or the builder's.
+pub fn generic<'c: 'a, 'a, E: From<Error>>(
     at: &Builder<'c, 'a>,
     inputs: &[Access<'c, 'a>],
     outputs: &[Access<'c, 'a>],
@@ -34,7 +37,10 @@ pub(crate) fn generic<'c: 'a, 'a, E: From<Error>>(
 
 /// Creates an elementwise operation on tensors. Its loops are the dimensions of `result`, whose dynamic extents are
 /// `extents`.
-pub(crate) fn map<'c: 'a, 'a, E: From<Error>>(
+///
+/// # Errors
+/// The payload's error, or the builder's.
+pub fn map<'c: 'a, 'a, E: From<Error>>(
     at: &Builder<'c, 'a>,
     inputs: &[Access<'c, 'a>],
     result: Type<'c>,
@@ -51,7 +57,10 @@ pub(crate) fn map<'c: 'a, 'a, E: From<Error>>(
 }
 
 /// Creates a tensor whose elements are those of `source` at its subscripts, such as a transposed or broadcast tensor.
-pub(crate) fn copy_of<'c: 'a, 'a>(
+///
+/// # Errors
+/// The builder's error.
+pub fn copy_of<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     source: Access<'c, 'a>,
     result: Type<'c>,

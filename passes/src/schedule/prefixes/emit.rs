@@ -151,7 +151,7 @@ impl<'c: 'a, 'a> Prefixes<'c, 'a> {
             first = at.idx(lanes.elements());
         }
         if !self.is_blocked() {
-            scf::fold_all(at, [first, steps.count, at.idx(1)], &starts, |inside, step, before| {
+            scf::fold_all::<Error>(at, [first, steps.count, at.idx(1)], &starts, |inside, step, before| {
                 let totals = rows.iter().zip(before).map(|(row, before)| {
                     let total = self.reduced(*before, row, step, steps, inside)?;
                     self.complete(total, row, step, steps, result, inside)?;

@@ -4,11 +4,12 @@
 use super::integers::{Integers, Known};
 use crate::import::to_linalg::SourceOp;
 use crate::typed::CustomCall;
+use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior, op};
 use skript_passes::ir::builder::Builder;
-use skript_passes::ir::{attributes, context, ops, types};
+use skript_passes::ir::{attributes, context, dense, ops, types};
 
 /// The target of the custom call that represents a `reduce_window` with dynamic windows.
 pub(crate) const WINDOW: &str = "stablehlo.dynamic_reduce_window";
@@ -78,7 +79,8 @@ pub(super) fn form<'c: 'a, 'a>(
             let extent = dimension.and_then(|d| source.operands.first()?.extents.get(d));
             let extent = *extent.ok_or("has no such dimension")?;
             let extent = i32::try_from(extent).map_err(|_| "returns an extent that exceeds 32 bits")?;
-            let value = form.parsed(&format!("dense<{extent}> : tensor<i32>"))?;
+            let scalar = types::tensor(&[], types::int(context::of(source.op), 32));
+            let value = dense::of_bytes(scalar, &extent.to_ne_bytes());
             form.built(0, &[], &[("value", value)], None)
         }
         _ => form.window(),
@@ -155,18 +157,10 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
 
     /// The pairs of an operand as `dense<[[0, 1]]> : tensor<1x2xi64>`.
     fn padding(&self, operand: usize) -> Result<Attribute<'c>, PassError> {
-        let pairs = self.integers(operand)?.values.as_chunks::<2>().0;
-        let text = pairs.iter().map(|[low, high]| format!("[{low}, {high}]"));
-        let text = match text.collect::<Vec<_>>() {
-            rows if rows.is_empty() => String::new(),
-            rows => format!("[{}]", rows.join(", ")),
-        };
-        self.parsed(&format!("dense<{text}> : tensor<{}x2xi64>", pairs.len()))
-    }
-
-    fn parsed(&self, text: &str) -> Result<Attribute<'c>, PassError> {
-        let attribute = Attribute::parse(context::of(self.source.op), text);
-        attribute.ok_or_else(|| "has an attribute that cannot be written".into())
+        let (pairs, _) = self.integers(operand)?.values.as_chunks::<2>();
+        let bytes: Vec<u8> = pairs.as_flattened().iter().flat_map(|n| n.to_ne_bytes()).collect();
+        let r#type = types::tensor(&[pairs.len() as i64, 2], types::word(context::of(self.source.op)));
+        Ok(dense::of_bytes(r#type, &bytes))
     }
 
     /// Inserts a `reduce_window` whose body calls the reducer. The operands are inputs, initial values, window,
@@ -181,9 +175,8 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
             ("window_dilations", self.list(count + 3)?),
             ("padding", self.padding(count + 4)?),
         ];
-        let reducer = operation.attribute("called_computations")?.to_string();
-        let reducer = reducer.trim_start_matches('[').trim_end_matches(']');
-        let callee = [("callee", self.parsed(reducer)?)];
+        let reducer = ArrayAttribute::try_from(operation.attribute("called_computations")?)?.element(0)?;
+        let callee = [("callee", reducer)];
         let results: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
         let elements = results.iter().map(|t| types::element_of(*t));
         let elements: Vec<Type> =

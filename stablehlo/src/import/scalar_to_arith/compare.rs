@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts comparisons.
 
-use super::Scalar;
+use super::{principal, widen};
 use crate::import::element::{Element, Float};
-use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
-use skript_passes::ir::ops;
+use skript_passes::ir::builder::arith::{Integers, Reals};
+use skript_passes::ir::{Builder, types};
 
 /// The direction of a comparison, and whether floats are compared in the total order.
 #[derive(Clone, Debug)]
@@ -26,70 +27,72 @@ pub(crate) fn direction(op: OperationRef) -> Option<Direction> {
     })
 }
 
-pub(crate) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
-    let (x, y) = (s.operand(0).to_owned(), s.operand(1).to_owned());
-    let word = direction.word.to_lowercase();
-    match s.from {
-        Element::Pred | Element::Unsigned(_) => {
-            let t = s.from.signless();
-            Some(integers(s, &word, 'u', &x, &y, &t))
-        }
-        Element::Signed(width) => Some(integers(s, &word, 's', &x, &y, &format!("i{width}"))),
+/// Compares signless scalars or tensors. NaN is unequal to all values, including NaN.
+pub(crate) fn compare<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    [x, y]: [Value<'c, 'a>; 2],
+    element: Element,
+    direction: &Direction,
+) -> Value<'c, 'a> {
+    let word = direction.word.as_str();
+    match element {
+        Element::Pred | Element::Unsigned(_) => at.cmpi(integers(word, false), x, y),
+        Element::Signed(_) => at.cmpi(integers(word, true), x, y),
         Element::Float(float) if direction.total => {
-            let (x, y) = (ordered(s, &x, float), ordered(s, &y, float));
-            let t = s.typed(&format!("i{}", float.bits()));
-            Some(integers(s, &word, 's', &x, &y, &t))
+            let [x, y] = [x, y].map(|value| ordered(at, value, float));
+            at.cmpi(integers(word, true), x, y)
         }
         Element::Float(float) => {
-            let (x, y) = (s.widen(&x, float), s.widen(&y, float));
-            let wide = if float == Float::F64 { "f64" } else { "f32" };
-            Some(reals(s, &word, &x, &y, wide))
+            let [x, y] = [x, y].map(|value| widen(at, value, float));
+            at.cmpf(reals(word), x, y)
         }
-        Element::Complex(part) => {
-            let t = s.from.signless();
-            let [re, im] = [ops::complex::RE, ops::complex::IM]
-                .map(|op| (s.apply(op, &[&x], &t), s.apply(op, &[&y], &t)));
-            let mut test = |word: &str, (a, b): &(String, String)| reals(s, word, a, b, part.text());
-            let last = test(&word, &im);
-            let (join, first) = match word.as_str() {
-                "eq" => (ops::arith::ANDI, test("eq", &re)),
-                "ne" => (ops::arith::ORI, test("ne", &re)),
+        Element::Complex(_) => {
+            let [x, y] = [x, y].map(|value| principal::parts(at, value));
+            let last = x.1.is(reals(word), y.1);
+            match word {
+                "EQ" => x.0.is(Reals::Equal, y.0).and(last),
+                "NE" => x.0.is(Reals::NotEqual, y.0).or(last),
                 // The imaginary parts are compared if the real parts are equal.
                 _ => {
-                    let strictly = if word.starts_with('l') { "lt" } else { "gt" };
-                    let (is_before, is_same) = (test(strictly, &re), test("eq", &re));
-                    let last = s.apply(ops::arith::ANDI, &[&is_same, &last], "i1");
-                    return Some(s.apply(ops::arith::ORI, &[&is_before, &last], "i1"));
+                    let strictly = if word.starts_with('L') { Reals::Less } else { Reals::Greater };
+                    let (is_before, is_same) = (x.0.is(strictly, y.0), x.0.is(Reals::Equal, y.0));
+                    is_before.or(is_same.and(last))
                 }
-            };
-            Some(s.apply(join, &[&first, &last], "i1"))
+            }
+            .value
         }
     }
 }
 
-fn integers(s: &mut Scalar, word: &str, sign: char, x: &str, y: &str, r#type: &str) -> String {
-    let predicate = match word {
-        "eq" | "ne" => word.to_owned(),
-        _ => format!("{sign}{word}"),
-    };
-    s.value(format!("arith.cmpi {predicate}, {x}, {y} : {type}"))
+fn integers(word: &str, is_signed: bool) -> Integers {
+    match (word, is_signed) {
+        ("EQ", _) => Integers::Equal,
+        ("NE", _) => Integers::NotEqual,
+        ("GE", true) => Integers::SignedAtLeast,
+        ("GE", false) => Integers::AtLeast,
+        ("GT", true) => Integers::SignedGreater,
+        ("GT", false) => Integers::Greater,
+        ("LE", true) => Integers::SignedAtMost,
+        ("LE", false) => Integers::AtMost,
+        (_, true) => Integers::SignedLess,
+        (_, false) => Integers::Less,
+    }
 }
 
-/// Compares floats. NaN is unequal to all values, including NaN.
-fn reals(s: &mut Scalar, word: &str, x: &str, y: &str, r#type: &str) -> String {
-    let order = if word == "ne" { 'u' } else { 'o' };
-    s.value(format!("arith.cmpf {order}{word}, {x}, {y} : {type}"))
+fn reals(word: &str) -> Reals {
+    match word {
+        "EQ" => Reals::Equal,
+        "NE" => Reals::NotEqual,
+        "GE" => Reals::AtLeast,
+        "GT" => Reals::Greater,
+        "LE" => Reals::AtMost,
+        _ => Reals::Less,
+    }
 }
 
 /// Maps a float to an integer with the same order as the IEEE 754 total order: -NaN, -inf, …, -0, 0, …, inf, NaN.
-fn ordered(s: &mut Scalar, x: &str, float: Float) -> String {
-    let bits = float.bits();
-    let t = s.typed(&format!("i{bits}"));
-    let from = s.typed(float.text());
-    let raw = s.value(format!("arith.bitcast {x} : {from} to {t}"));
-    let by = s.integer(i128::from(bits) - 1, &t);
-    let one = s.integer(1, &t);
-    let sign = s.apply(ops::arith::SHRSI, &[&raw, &by], &t);
-    let flip = s.apply(ops::arith::SHRUI, &[&sign, &one], &t);
-    s.apply(ops::arith::XORI, &[&raw, &flip], &t)
+fn ordered<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, float: Float) -> Value<'c, 'a> {
+    let raw = at.bitcast(x, types::int(at.context, float.bits()));
+    let [by, one] = [i64::from(float.bits()) - 1, 1].map(|value| at.int(value, raw.r#type()));
+    at.xori(raw, at.shrui(at.shrsi(raw, by), one))
 }

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts operations on complex numbers.
 
-use super::{Scalar, principal};
-use crate::import::element::Float;
-use crate::import::terms::{Terms, Test};
-use skript_passes::ir::ops;
+use super::principal;
+use crate::import::terms::Real;
+use melior::ir::{Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::builder::arith::Reals;
+use skript_passes::ir::{Builder, ops, types};
 
-pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String> {
-    let p = part.text();
-    let t = format!("complex<{p}>");
-    let x = s.operand(0).to_owned();
-    let y = s.operand(1).to_owned();
-    let plain = match name {
-        "abs" => ops::complex::ABS,
-        "negate" => ops::complex::NEG,
-        "exponential" => ops::complex::EXP,
-        "sign" => ops::complex::SIGN,
-        "real" => ops::complex::RE,
-        "imag" => ops::complex::IM,
-        _ => "",
+pub(super) fn of_pairs<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    name: &str,
+    [x, y]: [Value<'c, 'a>; 2],
+) -> Option<Value<'c, 'a>> {
+    let part = types::complex_part(x.r#type())?;
+    let unary = match name {
+        "abs" => Some((ops::complex::ABS, part)),
+        "negate" => Some((ops::complex::NEG, x.r#type())),
+        "exponential" => Some((ops::complex::EXP, x.r#type())),
+        "sign" => Some((ops::complex::SIGN, x.r#type())),
+        "real" => Some((ops::complex::RE, part)),
+        "imag" => Some((ops::complex::IM, part)),
+        _ => None,
     };
-    if !plain.is_empty() {
-        return Some(s.apply(plain, &[&x], &t));
+    if let Some((unary, result)) = unary {
+        return Some(at.make(unary, &[x], &[], result));
     }
     let binary = match name {
         "add" => ops::complex::ADD,
@@ -30,64 +33,45 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
         "divide" => ops::complex::DIV,
         "power" => ops::complex::POW,
         "atan2" => ops::complex::ATAN2,
-        _ => "",
+        "logistic" => return logistic(at, x),
+        "maximum" => return Some(extreme(at, [x, y], Reals::Greater)),
+        "minimum" => return Some(extreme(at, [x, y], Reals::Less)),
+        _ => return principal::by_parts(at, x, |pair| principal::function(name, pair)),
     };
-    if !binary.is_empty() {
-        return Some(s.apply(binary, &[&x, &y], &t));
-    }
-    match name {
-        "logistic" => logistic(s, &x, part),
-        "maximum" => Some(extreme(s, &x, &y, part, "ogt")),
-        "minimum" => Some(extreme(s, &x, &y, part, "olt")),
-        _ => principal::by_parts(&mut s.lines, part, &x, |pair| principal::function(name, pair)),
-    }
+    Some(at.make(binary, &[x, y], &[], x.r#type()))
 }
 
 /// `1 / (1 + e⁻ᶻ)`, or `eᶻ / (eᶻ + 1)` where `e⁻ᶻ` can overflow. Near a pole, where the sum cancels,
 /// `(1 + tanh(z / 2)) / 2`.
-fn logistic(s: &mut Scalar, z: &str, part: Float) -> Option<String> {
-    let p = part.text();
-    let t = format!("complex<{p}>");
-    let re = s.apply(ops::complex::RE, &[z], &t);
-    let zero = s.real(0.0, p);
-    let left = s.value(format!("arith.cmpf olt, {re}, {zero} : {p}"));
-    let minus = s.apply(ops::complex::NEG, &[z], &t);
-    let falling = s.select(&left, z, &minus, &t);
-    let power = s.apply(ops::complex::EXP, &[&falling], &t);
-    let one = constant(s, 1.0, p, &t);
-    let above = s.select(&left, &power, &one, &t);
-    let below = s.apply(ops::complex::ADD, &[&power, &one], &t);
-    let value = s.apply(ops::complex::DIV, &[&above, &below], &t);
-    let near = principal::by_parts(&mut s.lines, part, z, |(re, im)| {
+fn logistic<'c: 'a, 'a>(at: &Builder<'c, 'a>, z: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let t = z.r#type();
+    let apply = |op, operands: &[Value<'c, 'a>]| at.make(op, operands, &[], t);
+    let re = Real { at: *at, value: at.make(ops::complex::RE, &[z], &[], types::complex_part(t)?) };
+    let left = re.is(Reals::Less, 0.0).value;
+    let falling = at.select(left, z, apply(ops::complex::NEG, &[z]));
+    let power = apply(ops::complex::EXP, &[falling]);
+    let one = apply(ops::complex::CREATE, &[re.constant(1.0).value, re.constant(0.0).value]);
+    let above = at.select(left, power, one);
+    let below = apply(ops::complex::ADD, &[power, one]);
+    let value = apply(ops::complex::DIV, &[above, below]);
+    let near = principal::by_parts(at, z, |(re, im)| {
         let (re, im) = principal::tanh(re * 0.5, im * 0.5);
         Some(((re + 1.0) * 0.5, im * 0.5))
     })?;
-    let [re, im] = [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[&below], &t));
-    let is_near = Terms::append(&mut s.lines, part, |terms| {
-        let reach = terms.named(re).abs().max(terms.named(im).abs());
-        reach.is("olt", 0.5).name()
-    });
-    Some(s.select(&is_near, &near, &value, &t))
+    let (re, im) = principal::parts(at, below);
+    let is_near = re.abs().max(im.abs()).is(Reals::Less, 0.5);
+    Some(at.select(is_near.value, near, value))
 }
 
-fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
-    let re = s.real(re, part);
-    let im = s.real(0.0, part);
-    s.value(format!("complex.create {re}, {im} : {type}"))
-}
-
-/// The greater (`ogt`) or lesser (`olt`) pair in lexicographic order: real parts first, then imaginary parts. An
-/// operand with a NaN takes precedence.
-fn extreme(s: &mut Scalar, x: &str, y: &str, part: Float, before: &str) -> String {
-    let t = format!("complex<{}>", part.text());
-    let parts = [x, y].map(|z| [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[z], &t)));
-    let [wins, nan, other_nan] = Terms::append(&mut s.lines, part, |terms| {
-        let [[x_re, x_im], [y_re, y_im]] = parts.map(|pair| pair.map(|name| terms.named(name)));
-        let second = x_re.is("oeq", y_re).and(x_im.is(before, y_im));
-        let nan = x_re.is("uno", x_im);
-        [x_re.is(before, y_re).or(second).or(nan), nan, y_re.is("uno", y_im)].map(Test::name)
-    });
-    let best = s.select(&wins, x, y, &t);
-    let other = s.select(&nan, x, y, &t);
-    s.select(&other_nan, &other, &best, &t)
+/// The greater or lesser pair in lexicographic order: real parts first, then imaginary parts. An operand with a NaN takes
+/// precedence.
+fn extreme<'c: 'a, 'a>(at: &Builder<'c, 'a>, [x, y]: [Value<'c, 'a>; 2], before: Reals) -> Value<'c, 'a> {
+    let [(x_re, x_im), (y_re, y_im)] = [x, y].map(|z| principal::parts(at, z));
+    let second = x_re.is(Reals::Equal, y_re).and(x_im.is(before, y_im));
+    let nan = x_re.is(Reals::Unordered, x_im);
+    let wins = x_re.is(before, y_re).or(second).or(nan);
+    let other_nan = y_re.is(Reals::Unordered, y_im);
+    let best = at.select(wins.value, x, y);
+    let other = at.select(nan.value, x, y);
+    at.select(other_nan.value, other, best)
 }

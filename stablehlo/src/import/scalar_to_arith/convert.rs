@@ -1,145 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts conversions between element types.
 
-use super::Scalar;
+use super::{narrow, widen};
 use crate::import::element::{Element, Float};
-use skript_passes::ir::ops;
+use melior::ir::{Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::builder::arith::{Integers, Reals};
+use skript_passes::ir::{Builder, ops, types};
 
-/// Converts the operand to the result type.
-pub(super) fn convert(s: &mut Scalar) -> Option<String> {
-    let x = s.operand(0).to_owned();
-    Some(between(s, &x, s.from, s.to))
-}
-
-fn between(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
+/// Converts a signless value from one element type to another.
+pub(super) fn between<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    x: Value<'c, 'a>,
+    from: Element,
+    to: Element,
+) -> Value<'c, 'a> {
+    let context = at.context;
+    let part = |op, part: Float| at.make(op, &[x], &[], part.r#type(context));
+    let complex =
+        |parts: [Value<'c, 'a>; 2]| at.make(ops::complex::CREATE, &parts, &[], to.signless(context));
     match (from, to) {
-        _ if from == to => x.to_owned(),
+        _ if from == to => x,
         (Element::Complex(a), Element::Complex(b)) => {
-            let t = from.signless();
-            let mut parts = Vec::new();
-            for op in [ops::complex::RE, ops::complex::IM] {
-                let part = s.apply(op, &[x], &t);
-                parts.push(between(s, &part, Element::Float(a), Element::Float(b)));
-            }
-            let parts = parts.join(", ");
-            s.value(format!("complex.create {parts} : {}", to.signless()))
+            complex([ops::complex::RE, ops::complex::IM].map(|op| {
+                let part = part(op, a);
+                between(at, part, Element::Float(a), Element::Float(b))
+            }))
         }
-        (Element::Complex(part), _) => {
-            let re = s.apply(ops::complex::RE, &[x], &from.signless());
-            between(s, &re, Element::Float(part), to)
+        (Element::Complex(a), _) => between(at, part(ops::complex::RE, a), Element::Float(a), to),
+        (_, Element::Complex(b)) => {
+            let re = between(at, x, from, Element::Float(b));
+            complex([re, at.zero(b.r#type(context))])
         }
-        (_, Element::Complex(part)) => {
-            let re = between(s, x, from, Element::Float(part));
-            let im = s.real(0.0, part.text());
-            s.value(format!("complex.create {re}, {im} : {}", to.signless()))
-        }
-        (Element::Float(a), Element::Float(b)) => reals(s, x, a, b),
-        (Element::Float(a), _) => {
-            let x = s.widen(x, a);
-            let wide = if a == Float::F64 { a } else { Float::F32 };
-            cut_off(s, &x, wide, to)
-        }
+        (Element::Float(a), Element::Float(b)) => reals(at, x, a, b),
+        (Element::Float(a), _) => cut_off(at, widen(at, x, a), to),
         (_, Element::Float(b)) => {
             let op = match from {
                 Element::Signed(_) => ops::arith::SITOFP,
                 _ => ops::arith::UITOFP,
             };
-            let wide = if b == Float::F64 { "f64" } else { "f32" };
-            let value = s.value(format!("{op} {x} : {} to {wide}", from.signless()));
-            s.narrow(&value, b)
+            let wide = if b == Float::F64 { b } else { Float::F32 };
+            narrow(at, at.convert(op, x, wide.r#type(context)), b)
         }
-        (_, Element::Pred) => {
-            let t = from.signless();
-            let zero = s.integer(0, &t);
-            s.value(format!("arith.cmpi ne, {x}, {zero} : {t}"))
-        }
-        _ => widths(s, x, from, to),
+        (_, Element::Pred) => at.cmpi(Integers::NotEqual, x, at.zero(x.r#type())),
+        _ => widths(at, x, from, to),
     }
 }
 
 /// Converts integers modulo 2^n.
-fn widths(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
-    let op = match (width(from), width(to)) {
-        (a, b) if a == b => return x.to_owned(),
+fn widths<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, from: Element, to: Element) -> Value<'c, 'a> {
+    let op = match (from.bits(), to.bits()) {
+        (a, b) if a == b => return x,
         (a, b) if a > b => ops::arith::TRUNCI,
         _ if matches!(from, Element::Signed(_)) => ops::arith::EXTSI,
         _ => ops::arith::EXTUI,
     };
-    s.value(format!("{op} {x} : {} to {}", from.signless(), to.signless()))
+    at.convert(op, x, to.signless(at.context))
 }
 
-fn width(element: Element) -> u32 {
-    match element {
-        Element::Signed(width) | Element::Unsigned(width) => width,
-        _ => 1,
-    }
-}
-
-fn reals(s: &mut Scalar, x: &str, from: Float, to: Float) -> String {
+fn reals<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, from: Float, to: Float) -> Value<'c, 'a> {
     match (from, to) {
-        (Float::F64, _) if to.is_half() => {
-            let odd = round_to_odd(s, x);
-            s.narrow(&odd, to)
-        }
-        (Float::F64, _) => s.value(format!("arith.truncf {x} : f64 to f32")),
-        (_, Float::F64) => {
-            let wide = s.widen(x, from);
-            s.value(format!("arith.extf {wide} : f32 to f64"))
-        }
-        _ => {
-            let wide = s.widen(x, from);
-            s.narrow(&wide, to)
-        }
+        (Float::F64, _) if to.is_half() => narrow(at, round_to_odd(at, x), to),
+        (Float::F64, _) => at.convert(ops::arith::TRUNCF, x, to.r#type(at.context)),
+        (_, Float::F64) => at.convert(ops::arith::EXTF, widen(at, x, from), to.r#type(at.context)),
+        _ => narrow(at, widen(at, x, from), to),
     }
 }
 
 /// Rounds an f64 to f32 with rounding to odd: the last bit is set if the result is inexact. Rounding the f32 to half
 /// precision then is correctly rounded.
-fn round_to_odd(s: &mut Scalar, x: &str) -> String {
-    let near = s.value(format!("arith.truncf {x} : f64 to f32"));
-    let back = s.value(format!("arith.extf {near} : f32 to f64"));
-    let bits = s.value(format!("arith.bitcast {near} : f32 to i32"));
-    let one = s.integer(1, "i32");
-    let minus = s.integer(-1, "i32");
-    let zero = s.integer(0, "i32");
-    let last = s.apply(ops::arith::ANDI, &[&bits, &one], "i32");
-    let even = s.value(format!("arith.cmpi eq, {last}, {zero} : i32"));
-    let inexact = s.value(format!("arith.cmpf one, {back}, {x} : f64"));
-    let adjust = s.apply(ops::arith::ANDI, &[&even, &inexact], "i1");
-    let (size, whole) = (s.apply(ops::math::ABSF, &[&back], "f64"), s.apply(ops::math::ABSF, &[x], "f64"));
-    let short = s.value(format!("arith.cmpf olt, {size}, {whole} : f64"));
-    let by = s.select(&short, &one, &minus, "i32");
-    let by = s.select(&adjust, &by, &zero, "i32");
-    let bits = s.apply(ops::arith::ADDI, &[&bits, &by], "i32");
-    s.value(format!("arith.bitcast {bits} : i32 to f32"))
+fn round_to_odd<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>) -> Value<'c, 'a> {
+    let (double, word) = (x.r#type(), types::int(at.context, 32));
+    let near = at.convert(ops::arith::TRUNCF, x, Float::F32.r#type(at.context));
+    let back = at.convert(ops::arith::EXTF, near, double);
+    let bits = at.bitcast(near, word);
+    let [one, minus, zero] = [1, -1, 0].map(|value| at.int(value, word));
+    let is_even = at.cmpi(Integers::Equal, at.andi(bits, one), zero);
+    let is_inexact = at.cmpf(Reals::LessOrGreater, back, x);
+    let is_adjusted = at.andi(is_even, is_inexact);
+    let [size, whole] = [back, x].map(|value| at.make(ops::math::ABSF, &[value], &[], double));
+    let by = at.select(at.cmpf(Reals::Less, size, whole), one, minus);
+    let bits = at.addi(bits, at.select(is_adjusted, by, zero));
+    at.bitcast(bits, near.r#type())
 }
 
-/// Converts a float to an integer or pred. Integers are truncated toward zero and saturate; NaN becomes 0. A pred is
+/// Converts an f32 or f64 to an integer or pred. Integers are truncated toward zero and saturate; NaN becomes 0. A pred is
 /// true if the value is not 0.
-fn cut_off(s: &mut Scalar, x: &str, float: Float, to: Element) -> String {
-    let f = float.text();
-    let zero = s.real(0.0, f);
-    let (width, signed) = match to {
-        Element::Signed(width) => (width, true),
-        Element::Unsigned(width) => (width, false),
-        _ => return s.value(format!("arith.cmpf une, {x}, {zero} : {f}")),
+fn cut_off<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, to: Element) -> Value<'c, 'a> {
+    let (float, result) = (x.r#type(), to.signless(at.context));
+    let (op, min, end) = match to {
+        Element::Signed(width) => {
+            (ops::arith::FPTOSI, types::min_integer(width), 2f64.powi(width.cast_signed() - 1))
+        }
+        Element::Unsigned(width) => (ops::arith::FPTOUI, 0, 2f64.powi(width.cast_signed())),
+        _ => return at.cmpf(Reals::NotEqual, x, at.zero(float)),
     };
-    let t = to.signless();
-    let magnitude = if signed { width - 1 } else { width };
-    let end = 2f64.powi(magnitude.cast_signed());
-    let (op, min) =
-        if signed { (ops::arith::FPTOSI, -(1i128 << magnitude)) } else { (ops::arith::FPTOUI, 0) };
-    let cut = s.value(format!("{op} {x} : {f} to {t}"));
-    let end = s.real(end, f);
-    let start = s.real(if signed { min as f64 } else { 0.0 }, f);
+    let cut = at.convert(op, x, result);
+    let (end, start) = (at.real(end, float), at.real(min as f64, float));
     // The maximum of an unsigned type has all bits set.
-    let max = if signed { (1i128 << magnitude) - 1 } else { -1 };
-    let (max, min) = (s.integer(max, &t), s.integer(min, &t));
-    let none = s.integer(0, &t);
-    let above = s.value(format!("arith.cmpf oge, {x}, {end} : {f}"));
-    let below = s.value(format!("arith.cmpf olt, {x}, {start} : {f}"));
-    let nan = s.value(format!("arith.cmpf uno, {x}, {x} : {f}"));
-    let value = s.select(&above, &max, &cut, &t);
-    let value = s.select(&below, &min, &value, &t);
-    s.select(&nan, &none, &value, &t)
+    let max = if min == 0 { -1 } else { !min };
+    let [max, min, none] = [max, min, 0].map(|value| at.int(value, result));
+    let is_above = at.cmpf(Reals::AtLeast, x, end);
+    let is_below = at.cmpf(Reals::Less, x, start);
+    let is_nan = at.cmpf(Reals::Unordered, x, x);
+    let value = at.select(is_above, max, cut);
+    let value = at.select(is_below, min, value);
+    at.select(is_nan, none, value)
 }

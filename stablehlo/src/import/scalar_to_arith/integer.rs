@@ -1,151 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts operations on integers and bools.
 
-use super::Scalar;
-use skript_passes::ir::ops;
+use melior::ir::{Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::builder::arith::Integers;
+use skript_passes::ir::{Builder, ops, types};
 
 /// Operations on `i1`: a sum is a disjunction, a product is a conjunction.
-pub(super) fn of_preds(s: &mut Scalar, name: &str) -> Option<String> {
-    let op = match name {
-        "and" | "multiply" | "minimum" => ops::arith::ANDI,
-        "or" | "add" | "maximum" => ops::arith::ORI,
-        "xor" => ops::arith::XORI,
-        "not" => {
-            let yes = s.value("arith.constant true");
-            let x = s.operand(0).to_owned();
-            return Some(s.apply(ops::arith::XORI, &[&x, &yes], "i1"));
-        }
+pub(super) fn of_preds<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    name: &str,
+    [x, y]: [Value<'c, 'a>; 2],
+) -> Option<Value<'c, 'a>> {
+    Some(match name {
+        "and" | "multiply" | "minimum" => at.andi(x, y),
+        "or" | "add" | "maximum" => at.ori(x, y),
+        "xor" => at.xori(x, y),
+        "not" => at.xori(x, at.truth(true)),
         _ => return None,
-    };
-    let (x, y) = (s.operand(0).to_owned(), s.operand(1).to_owned());
-    Some(s.apply(op, &[&x, &y], "i1"))
+    })
 }
 
 /// Operations on integers of `width` bits.
-pub(super) fn of_integers(s: &mut Scalar, name: &str, width: u32, signed: bool) -> Option<String> {
-    let t = format!("i{width}");
-    let x = s.operand(0).to_owned();
-    let y = s.operand(1).to_owned();
-    let plain = match (name, signed) {
-        ("add", _) => ops::arith::ADDI,
-        ("subtract", _) => ops::arith::SUBI,
-        ("multiply", _) => ops::arith::MULI,
-        ("and", _) => ops::arith::ANDI,
-        ("or", _) => ops::arith::ORI,
-        ("xor", _) => ops::arith::XORI,
-        ("maximum", true) => ops::arith::MAXSI,
-        ("maximum", false) => ops::arith::MAXUI,
-        ("minimum", true) => ops::arith::MINSI,
-        ("minimum", false) => ops::arith::MINUI,
-        _ => "",
-    };
-    if !plain.is_empty() {
-        return Some(s.apply(plain, &[&x, &y], &t));
-    }
-    match name {
-        "abs" if signed => Some(s.apply(ops::math::ABSI, &[&x], &t)),
-        "abs" => Some(x),
-        "negate" => {
-            let zero = s.integer(0, &t);
-            Some(s.apply(ops::arith::SUBI, &[&zero, &x], &t))
+pub(super) fn of_integers<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    name: &str,
+    [x, y]: [Value<'c, 'a>; 2],
+    width: u32,
+    signed: bool,
+) -> Option<Value<'c, 'a>> {
+    let t = x.r#type();
+    let unary = |op| at.make(op, &[x], &[], t);
+    Some(match (name, signed) {
+        ("add", _) => at.addi(x, y),
+        ("subtract", _) => at.subi(x, y),
+        ("multiply", _) => at.muli(x, y),
+        ("and", _) => at.andi(x, y),
+        ("or", _) => at.ori(x, y),
+        ("xor", _) => at.xori(x, y),
+        ("maximum", true) => at.maxsi(x, y),
+        ("maximum", false) => at.maxui(x, y),
+        ("minimum", true) => at.minsi(x, y),
+        ("minimum", false) => at.minui(x, y),
+        ("abs", true) => unary(ops::math::ABSI),
+        ("abs", false) => x,
+        ("negate", _) => at.subi(at.zero(t), x),
+        ("not", _) => at.xori(x, at.int(-1, t)),
+        ("sign", _) => {
+            let zero = at.zero(t);
+            let [above, below] = [Integers::SignedGreater, Integers::SignedLess]
+                .map(|predicate| at.cmpi(predicate, x, zero))
+                .map(|test| at.convert(ops::arith::EXTUI, test, t));
+            at.subi(above, below)
         }
-        "not" => {
-            let ones = s.integer(-1, &t);
-            Some(s.apply(ops::arith::XORI, &[&x, &ones], &t))
-        }
-        "sign" => {
-            let zero = s.integer(0, &t);
-            let above = s.value(format!("arith.cmpi sgt, {x}, {zero} : {t}"));
-            let below = s.value(format!("arith.cmpi slt, {x}, {zero} : {t}"));
-            let above = s.value(format!("arith.extui {above} : i1 to {t}"));
-            let below = s.value(format!("arith.extui {below} : i1 to {t}"));
-            Some(s.apply(ops::arith::SUBI, &[&above, &below], &t))
-        }
-        "popcnt" => Some(s.apply(ops::math::CTPOP, &[&x], &t)),
-        "count_leading_zeros" => Some(s.apply(ops::math::CTLZ, &[&x], &t)),
-        "divide" => Some(quotient(s, &x, &y, width, signed).0),
-        "remainder" => Some(quotient(s, &x, &y, width, signed).1),
-        "shift_left" => Some(shift(s, ops::arith::SHLI, &x, &y, width, false)),
-        "shift_right_logical" => Some(shift(s, ops::arith::SHRUI, &x, &y, width, false)),
-        "shift_right_arithmetic" => Some(shift(s, ops::arith::SHRSI, &x, &y, width, true)),
-        "power" => Some(power(s, &x, &y, width, signed)),
-        _ => None,
-    }
+        ("popcnt", _) => unary(ops::math::CTPOP),
+        ("count_leading_zeros", _) => unary(ops::math::CTLZ),
+        ("divide", _) => quotient(at, [x, y], width, signed).0,
+        ("remainder", _) => quotient(at, [x, y], width, signed).1,
+        ("shift_left", _) => shift(at, ops::arith::SHLI, [x, y], width),
+        ("shift_right_logical", _) => shift(at, ops::arith::SHRUI, [x, y], width),
+        ("shift_right_arithmetic", _) => shift(at, ops::arith::SHRSI, [x, y], width),
+        ("power", _) => power(at, [x, y], width, signed),
+        _ => return None,
+    })
 }
 
 /// Emits the quotient and the remainder; the caller uses one of them, and the other is dead code.
-fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (String, String) {
-    let t = format!("i{width}");
-    let zero = s.integer(0, &t);
-    let one = s.integer(1, &t);
-    let ones = s.integer(-1, &t);
-    let by_zero = s.value(format!("arith.cmpi eq, {y}, {zero} : {t}"));
-    let mut unsafe_ = by_zero.clone();
+fn quotient<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    [x, y]: [Value<'c, 'a>; 2],
+    width: u32,
+    signed: bool,
+) -> (Value<'c, 'a>, Value<'c, 'a>) {
+    let t = x.r#type();
+    let [zero, one, ones] = [0, 1, -1].map(|value| at.int(value, t));
+    let by_zero = at.cmpi(Integers::Equal, y, zero);
+    let mut unsafe_ = by_zero;
     if signed {
         // INT_MIN / -1 traps. The wrapped quotient is INT_MIN, which division by 1 computes.
-        let min = s.integer(-(1 << (width - 1)), &t);
-        let is_min = s.value(format!("arith.cmpi eq, {x}, {min} : {t}"));
-        let by_minus = s.value(format!("arith.cmpi eq, {y}, {ones} : {t}"));
-        let overflows = s.apply(ops::arith::ANDI, &[&is_min, &by_minus], "i1");
-        unsafe_ = s.apply(ops::arith::ORI, &[&by_zero, &overflows], "i1");
+        let is_min = at.cmpi(Integers::Equal, x, at.int(types::min_integer(width), t));
+        let by_minus = at.cmpi(Integers::Equal, y, ones);
+        unsafe_ = at.ori(by_zero, at.andi(is_min, by_minus));
     }
-    let divisor = s.select(&unsafe_, &one, y, &t);
-    let (divide, remain) =
-        if signed { (ops::arith::DIVSI, ops::arith::REMSI) } else { (ops::arith::DIVUI, ops::arith::REMUI) };
-    let quotient = s.apply(divide, &[x, &divisor], &t);
-    let remainder = s.apply(remain, &[x, &divisor], &t);
-    (s.select(&by_zero, &ones, &quotient, &t), s.select(&by_zero, x, &remainder, &t))
+    let divisor = at.select(unsafe_, one, y);
+    let divisions =
+        if signed { [ops::arith::DIVSI, ops::arith::REMSI] } else { [ops::arith::DIVUI, ops::arith::REMUI] };
+    let [quotient, remainder] = divisions.map(|op| at.make(op, &[x, divisor], &[], t));
+    (at.select(by_zero, ones, quotient), at.select(by_zero, x, remainder))
 }
 
 /// Emits a shift. Shifts by at least the width return zeros or copies of the sign bit.
-fn shift(s: &mut Scalar, op: &str, x: &str, y: &str, width: u32, arithmetic: bool) -> String {
-    let t = format!("i{width}");
-    let bound = s.integer(i128::from(width), &t);
-    let fits = s.value(format!("arith.cmpi ult, {y}, {bound} : {t}"));
-    let zero = s.integer(0, &t);
-    let by = s.select(&fits, y, &zero, &t);
-    let shifted = s.apply(op, &[x, &by], &t);
-    let beyond = if arithmetic {
-        let max_shift = s.integer(i128::from(width) - 1, &t);
-        s.apply(ops::arith::SHRSI, &[x, &max_shift], &t)
-    } else {
-        zero
+fn shift<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    op: &str,
+    [x, y]: [Value<'c, 'a>; 2],
+    width: u32,
+) -> Value<'c, 'a> {
+    let t = x.r#type();
+    let fits = at.cmpi(Integers::Less, y, at.int(width.into(), t));
+    let zero = at.zero(t);
+    let shifted = at.make(op, &[x, at.select(fits, y, zero)], &[], t);
+    let beyond = match op {
+        ops::arith::SHRSI => at.shrsi(x, at.int(i64::from(width) - 1, t)),
+        _ => zero,
     };
-    s.select(&fits, &shifted, &beyond, &t)
+    at.select(fits, shifted, beyond)
 }
 
 /// Emits a power by repeated squaring. With a negative exponent, the result is 1/xⁿ truncated: 0 unless the base is 1
 /// or -1.
-fn power(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> String {
-    let t = format!("i{width}");
-    let zero = s.integer(0, &t);
-    let one = s.integer(1, &t);
-    let start = s.value("arith.constant 0 : index");
-    let step = s.value("arith.constant 1 : index");
-    let bits = s.value(format!("arith.constant {width} : index"));
-    s.lines.line(format!(
-        "%product:3 = scf.for %i = {start} to {bits} step {step} iter_args(%p = {one}, %b = {x}, %e = {y}) -> ({t}, {t}, {t}) {{
-  %bit = arith.andi %e, {one} : {t}
-  %set = arith.cmpi ne, %bit, {zero} : {t}
-  %more = arith.muli %p, %b : {t}
-  %q = arith.select %set, %more, %p : {t}
-  %c = arith.muli %b, %b : {t}
-  %f = arith.shrui %e, {one} : {t}
-  scf.yield %q, %c, %f : {t}, {t}, {t}
-}}"
-    ));
-    let product = "%product#0".to_owned();
+fn power<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    [x, y]: [Value<'c, 'a>; 2],
+    width: u32,
+    signed: bool,
+) -> Value<'c, 'a> {
+    let t = x.r#type();
+    let [zero, one] = [0, 1].map(|value| at.int(value, t));
+    let [start, step, bits] = [0, 1, i64::from(width)].map(|bound| at.idx(bound));
+    let squared = at.for_([start, bits, step], &[one, x, y], |at, _, values| {
+        let (product, base, exponent) = (values[0], values[1], values[2]);
+        let is_set = at.cmpi(Integers::NotEqual, at.andi(exponent, one), zero);
+        let product = at.select(is_set, at.muli(product, base), product);
+        vec![product, at.muli(base, base), at.shrui(exponent, one)]
+    });
+    let product = at.result(squared, 0);
     if !signed {
         return product;
     }
-    let minus = s.integer(-1, &t);
-    let negative = s.value(format!("arith.cmpi slt, {y}, {zero} : {t}"));
-    let odd = s.apply(ops::arith::ANDI, &[y, &one], &t);
-    let odd = s.value(format!("arith.cmpi ne, {odd}, {zero} : {t}"));
-    let is_one = s.value(format!("arith.cmpi eq, {x}, {one} : {t}"));
-    let is_minus = s.value(format!("arith.cmpi eq, {x}, {minus} : {t}"));
-    let alternating = s.select(&odd, &minus, &one, &t);
-    let inverse = s.select(&is_minus, &alternating, &zero, &t);
-    let inverse = s.select(&is_one, &one, &inverse, &t);
-    s.select(&negative, &inverse, &product, &t)
+    let minus = at.int(-1, t);
+    let is_negative = at.cmpi(Integers::SignedLess, y, zero);
+    let is_odd = at.cmpi(Integers::NotEqual, at.andi(y, one), zero);
+    let [is_one, is_minus] = [one, minus].map(|base| at.cmpi(Integers::Equal, x, base));
+    let alternating = at.select(is_odd, minus, one);
+    let inverse = at.select(is_minus, alternating, zero);
+    let inverse = at.select(is_one, one, inverse);
+    at.select(is_negative, inverse, product)
 }

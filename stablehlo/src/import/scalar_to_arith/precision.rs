@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `reduce_precision`: rounds to narrower formats by integer operations on the element's bits.
 
-use super::Scalar;
 use crate::import::element::{Element, Float};
-use melior::ir::OperationRef;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
-use skript_passes::ir::ops;
+use skript_passes::ir::builder::arith::Integers;
+use skript_passes::ir::{Builder, types};
 
 /// The numbers of exponent and mantissa bits.
 #[derive(Clone, Copy)]
@@ -36,51 +36,47 @@ impl Format {
     }
 
     /// The exponent bias.
-    fn bias(self) -> i128 {
+    fn bias(self) -> i64 {
         (1 << (self.exponent - 1)) - 1
     }
 }
 
-/// Rounds the operand to nearest, ties to even; exponents out of range become infinities and zeros. NaN is unchanged.
-pub(crate) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
-    let Element::Float(float) = s.from else {
+/// Rounds a scalar or a tensor to nearest, ties to even; exponents out of range become infinities and zeros. NaN is unchanged. `None`
+/// for other types than floats.
+pub(crate) fn reduce<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    x: Value<'c, 'a>,
+    element: Element,
+    to: Format,
+) -> Option<Value<'c, 'a>> {
+    let Element::Float(float) = element else {
         return None;
     };
     let from = Format::new(float);
-    let x = s.operand(0).to_owned();
-    let (f, t) = (s.typed(float.text()), s.typed(&format!("i{}", float.bits())));
-    let given = s.value(format!("arith.bitcast {x} : {f} to {t}"));
-    let mut bits = given.clone();
+    let given = at.bitcast(x, types::int(at.context, float.bits()));
+    let t = given.r#type();
+    let mut bits = given;
     if to.mantissa < from.mantissa {
         let dropped = from.mantissa - to.mantissa;
-        let one = s.integer(1, &t);
-        let by = s.integer(dropped.into(), &t);
-        let last = s.apply(ops::arith::SHRUI, &[&bits, &by], &t);
-        let odd = s.apply(ops::arith::ANDI, &[&last, &one], &t);
-        let below_half = s.integer((1 << (dropped - 1)) - 1, &t);
-        let bias = s.apply(ops::arith::ADDI, &[&odd, &below_half], &t);
-        let rounded = s.apply(ops::arith::ADDI, &[&bits, &bias], &t);
-        let kept = s.integer(-(1 << dropped), &t);
-        bits = s.apply(ops::arith::ANDI, &[&rounded, &kept], &t);
+        let (one, by) = (at.int(1, t), at.int(dropped.into(), t));
+        let odd = at.andi(at.shrui(bits, by), one);
+        let bias = at.addi(odd, at.int((1 << (dropped - 1)) - 1, t));
+        bits = at.andi(at.addi(bits, bias), at.int(-(1 << dropped), t));
     }
-    let infinity = ((1i128 << from.exponent) - 1) << from.mantissa;
-    let infinity = s.integer(infinity, &t);
+    let infinity = at.int(((1i64 << from.exponent) - 1) << from.mantissa, t);
+    let sign_bit = types::min_integer(float.bits());
     if to.exponent < from.exponent {
-        let max_exponent = s.integer((from.bias() + to.bias()) << from.mantissa, &t);
-        let min_exponent = s.integer((from.bias() - to.bias()) << from.mantissa, &t);
-        let sign = s.integer(-(1 << (float.bits() - 1)), &t);
-        let sign = s.apply(ops::arith::ANDI, &[&given, &sign], &t);
-        let exponent = s.apply(ops::arith::ANDI, &[&bits, &infinity], &t);
-        let above = s.value(format!("arith.cmpi sgt, {exponent}, {max_exponent} : {t}"));
-        let below = s.value(format!("arith.cmpi sle, {exponent}, {min_exponent} : {t}"));
-        let infinite = s.apply(ops::arith::ORI, &[&sign, &infinity], &t);
-        bits = s.select(&above, &infinite, &bits, &t);
-        bits = s.select(&below, &sign, &bits, &t);
+        let max_exponent = at.int((from.bias() + to.bias()) << from.mantissa, t);
+        let min_exponent = at.int((from.bias() - to.bias()) << from.mantissa, t);
+        let sign = at.andi(given, at.int(sign_bit, t));
+        let exponent = at.andi(bits, infinity);
+        let is_above = at.cmpi(Integers::SignedGreater, exponent, max_exponent);
+        let is_below = at.cmpi(Integers::SignedAtMost, exponent, min_exponent);
+        bits = at.select(is_above, at.ori(sign, infinity), bits);
+        bits = at.select(is_below, sign, bits);
     }
     // Detects NaN by integer operations, because some processors cannot compare half-precision floats.
-    let magnitude = s.integer((1 << (float.bits() - 1)) - 1, &t);
-    let size = s.apply(ops::arith::ANDI, &[&given, &magnitude], &t);
-    let nan = s.value(format!("arith.cmpi sgt, {size}, {infinity} : {t}"));
-    let bits = s.select(&nan, &given, &bits, &t);
-    Some(s.value(format!("arith.bitcast {bits} : {t} to {f}")))
+    let size = at.andi(given, at.int(!sign_bit, t));
+    let is_nan = at.cmpi(Integers::SignedGreater, size, infinity);
+    Some(at.bitcast(at.select(is_nan, given, bits), float.r#type(at.context)))
 }

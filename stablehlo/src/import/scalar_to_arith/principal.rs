@@ -5,31 +5,34 @@
 //! the function, and where an intermediate result would overflow. Infinities and NaN follow C99, annex G. The logarithm
 //! and the tangent follow W. Kahan, "Branch cuts for complex elementary functions" (1987).
 
-use crate::import::element::Float;
-use crate::import::terms::{Real, Terms};
-use skript_passes::ir::ops;
-use skript_passes::ir::splice::Lines;
+use crate::import::terms::Real;
+use melior::ir::{Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::builder::arith::Reals;
+use skript_passes::ir::{Builder, ops, types};
 
 /// Real and imaginary part.
-pub(crate) type Pair<'t> = (Real<'t>, Real<'t>);
+pub(crate) type Pair<'c, 'a> = (Real<'c, 'a>, Real<'c, 'a>);
+/// The real and imaginary part of a complex number.
+pub(crate) fn parts<'c: 'a, 'a>(at: &Builder<'c, 'a>, z: Value<'c, 'a>) -> Pair<'c, 'a> {
+    let part = types::complex_part(z.r#type()).unwrap_or_else(|| z.r#type());
+    let [re, im] =
+        [ops::complex::RE, ops::complex::IM].map(|op| Real { at: *at, value: at.make(op, &[z], &[], part) });
+    (re, im)
+}
+
 /// Computes a complex number from the parts of `z`.
-pub(crate) fn by_parts(
-    lines: &mut Lines,
-    part: Float,
-    z: &str,
-    formula: impl for<'t> FnOnce(Pair<'t>) -> Option<Pair<'t>>,
-) -> Option<String> {
-    let t = format!("complex<{}>", part.text());
-    let [re, im] = [ops::complex::RE, ops::complex::IM].map(|op| lines.value(format!("{op} {z} : {t}")));
-    let (re, im) = Terms::append(lines, part, |terms| {
-        let (re, im) = formula((terms.named(re), terms.named(im)))?;
-        Some((re.name(), im.name()))
-    })?;
-    Some(lines.value(format!("complex.create {re}, {im} : {t}")))
+pub(crate) fn by_parts<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    z: Value<'c, 'a>,
+    formula: impl FnOnce(Pair<'c, 'a>) -> Option<Pair<'c, 'a>>,
+) -> Option<Value<'c, 'a>> {
+    let (re, im) = formula(parts(at, z))?;
+    Some(at.make(ops::complex::CREATE, &[re.value, im.value], &[], z.r#type()))
 }
 
 /// Computes the named function of `x + iy`; `None` for functions whose textbook formula is accurate.
-pub(crate) fn function<'t>(name: &str, (x, y): Pair<'t>) -> Option<Pair<'t>> {
+pub(crate) fn function<'c, 'a>(name: &str, (x, y): Pair<'c, 'a>) -> Option<Pair<'c, 'a>> {
     Some(match name {
         "sqrt" => sqrt(x, y),
         "rsqrt" => rsqrt(x, y),
@@ -46,13 +49,17 @@ pub(crate) fn function<'t>(name: &str, (x, y): Pair<'t>) -> Option<Pair<'t>> {
 }
 
 /// `-i f(i z)`: the trigonometric function for a hyperbolic function, and vice versa.
-pub(crate) fn turned<'t>(x: Real<'t>, y: Real<'t>, f: fn(Real<'t>, Real<'t>) -> Pair<'t>) -> Pair<'t> {
+pub(crate) fn turned<'c, 'a>(
+    x: Real<'c, 'a>,
+    y: Real<'c, 'a>,
+    f: fn(Real<'c, 'a>, Real<'c, 'a>) -> Pair<'c, 'a>,
+) -> Pair<'c, 'a> {
     let (re, im) = f(-y, x);
     (im, -re)
 }
 
 /// A sum and its rounding error.
-fn two_sum<'t>(a: Real<'t>, b: Real<'t>) -> Pair<'t> {
+fn two_sum<'c, 'a>(a: Real<'c, 'a>, b: Real<'c, 'a>) -> Pair<'c, 'a> {
     let sum = a + b;
     let of_b = sum - a;
     let of_a = sum - of_b;
@@ -60,22 +67,22 @@ fn two_sum<'t>(a: Real<'t>, b: Real<'t>) -> Pair<'t> {
 }
 
 /// A square and its rounding error.
-fn square(a: Real) -> Pair {
+fn square<'c, 'a>(a: Real<'c, 'a>) -> Pair<'c, 'a> {
     let square = a * a;
     (square, a.apply(ops::math::FMA, &[a, -square]))
 }
 
 /// The greater of two absolute values, and the ratio of the lesser to the greater: the length is `max · √(1 + ratio²)`.
-pub(crate) fn greater_and_ratio<'t>(a: Real<'t>, b: Real<'t>) -> Pair<'t> {
+pub(crate) fn greater_and_ratio<'c, 'a>(a: Real<'c, 'a>, b: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (greater, lesser) = (a.max(b), a.min(b));
     let ratio = lesser / greater;
     // 0 / 0 and ∞ / ∞
-    let ratio = lesser.is("oeq", greater).select(1.0, ratio);
-    (greater, greater.is("oeq", 0.0).select(0.0, ratio))
+    let ratio = lesser.is(Reals::Equal, greater).select(1.0, ratio);
+    (greater, greater.is(Reals::Equal, 0.0).select(0.0, ratio))
 }
 
 /// `log(a² + b²) / 2`
-pub(crate) fn log_of_size<'t>(x: Real<'t>, y: Real<'t>) -> Real<'t> {
+pub(crate) fn log_of_size<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Real<'c, 'a> {
     let (x, y) = (x.abs(), y.abs());
     let (a, ratio) = greater_and_ratio(x, y);
     let b = x.min(y);
@@ -84,15 +91,15 @@ pub(crate) fn log_of_size<'t>(x: Real<'t>, y: Real<'t>) -> Real<'t> {
     // Near the unit circle: a² + b² - 1 without cancellation; the subtraction is exact.
     let ((aa, lost_a), (bb, lost_b)) = (square(a), square(b));
     let (apart, together) = ((aa + -1.0) + bb, (aa + -0.5) + (bb + -0.5));
-    let sum = b.is("oge", 0.5).select(together, apart);
+    let sum = b.is(Reals::AtLeast, 0.5).select(together, apart);
     let near = (sum + (lost_a + lost_b)).log_plus_one() * 0.5;
-    let value = a.is("ogt", 0.5).and(a.is("olt", 2.0)).select(near, far);
+    let value = a.is(Reals::Greater, 0.5).and(a.is(Reals::Less, 2.0)).select(near, far);
     // An infinity takes precedence over NaN.
     let value = x.is_infinite().select(x.infinity(), value);
     y.is_infinite().select(y.infinity(), value)
 }
 
-fn log_plus_one<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+fn log_plus_one<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let sum = x + 1.0;
     let far = log_of_size(sum, y);
     // x² + 2x + y², where the terms may cancel.
@@ -103,16 +110,16 @@ fn log_plus_one<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
     let near = (whole + small).log_plus_one() * 0.5;
     // For larger arguments, 1 + x is exact or accurate enough.
     let reach = x.abs().max(y.abs());
-    let is_near = x.is("ogt", -0.5).and(reach.is("olt", 4.0));
+    let is_near = x.is(Reals::Greater, -0.5).and(reach.is(Reals::Less, 4.0));
     (is_near.select(near, far), y.atan2(sum))
 }
 
 /// Scales both parts by a power of four, so that the sum of their absolute values and halves of it do not overflow or
 /// underflow; also returns the inverse of the square root of the power.
-fn scaled<'t>(x: Real<'t>, y: Real<'t>) -> (Real<'t>, Real<'t>, Real<'t>) {
+fn scaled<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> (Real<'c, 'a>, Real<'c, 'a>, Real<'c, 'a>) {
     let reach = x.abs().max(y.abs());
-    let huge = reach.is("ogt", 2f64.powi(100));
-    let tiny = reach.is("olt", 2f64.powi(-100));
+    let huge = reach.is(Reals::Greater, 2f64.powi(100));
+    let tiny = reach.is(Reals::Less, 2f64.powi(-100));
     // The exponents are small enough that a part that is much smaller than the other part does not underflow.
     let pick = |up: i32, down: i32| {
         let other = tiny.select(2f64.powi(up), x.constant(1.0));
@@ -123,7 +130,7 @@ fn scaled<'t>(x: Real<'t>, y: Real<'t>) -> (Real<'t>, Real<'t>, Real<'t>) {
 }
 
 /// `√((|x| + |z|) / 2)`, the part of the root that does not cancel, and `|z|`, for scaled parts.
-fn greater_part<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+fn greater_part<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let of_x = x.abs();
     let (reach, ratio) = greater_and_ratio(of_x, y.abs());
     let length = reach * (ratio * ratio + 1.0).sqrt();
@@ -131,59 +138,59 @@ fn greater_part<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
 }
 
 /// The root of scaled parts before it is scaled back, and the scaled `|z|`.
-fn scaled_root<'t>(x: Real<'t>, y: Real<'t>) -> (Pair<'t>, Real<'t>) {
+fn scaled_root<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> (Pair<'c, 'a>, Real<'c, 'a>) {
     let (root, length) = greater_part(x, y);
     let (endless_x, endless_y) = (x.abs().is_infinite(), y.abs().is_infinite());
     let infinity = x.infinity();
     let root = endless_x.select(infinity, root);
     let other = y / (root + root);
-    let other = root.is("oeq", 0.0).select(y, other);
-    let left = x.is("olt", 0.0);
+    let other = root.is(Reals::Equal, 0.0).select(y, other);
+    let left = x.is(Reals::Less, 0.0);
     let (re, im) = (left.select(other.abs(), root), left.select(root.copysign(y), other));
     ((endless_y.select(infinity, re), endless_y.select(y, im)), length)
 }
 
 /// The principal square root.
-pub(crate) fn sqrt<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+pub(crate) fn sqrt<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (x, y, back) = scaled(x, y);
     let ((re, im), _) = scaled_root(x, y);
     (re * back, im * back)
 }
 
 /// The reciprocal square root: the conjugate of the root divided by the length. Infinity for zero, zero for infinities.
-fn rsqrt<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+fn rsqrt<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (x, y, back) = scaled(x, y);
     let ((re, im), length) = scaled_root(x, y);
     let up = 1.0 / back;
     let (re, im) = (re / length * up, -(im / length * up));
     let (of_x, of_y) = (x.abs(), y.abs());
-    let none = of_x.max(of_y).is("oeq", 0.0);
+    let none = of_x.max(of_y).is(Reals::Equal, 0.0);
     let (re, im) = (none.select(x.infinity(), re), none.select(x.nan(), im));
     let (endless_x, endless_y) = (of_x.is_infinite(), of_y.is_infinite());
-    let finite = |part| endless_y.select(0.0, endless_x.select(0.0, part));
+    let finite = |part: Real<'c, 'a>| endless_y.select(0.0, endless_x.select(0.0, part));
     (finite(re), finite(im))
 }
 
 /// The cube root in polar form: dividing the angle by 3 adds no branch cut.
-fn cbrt<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+fn cbrt<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (reach, ratio) = greater_and_ratio(x.abs(), y.abs());
     let length = (ratio * ratio + 1.0).sqrt();
     let length = reach.apply(ops::math::CBRT, &[]) * length.apply(ops::math::CBRT, &[]);
     let angle = y.atan2(x) / 3.0;
     let (re, im) = (length * angle.cos(), length * angle.sin());
     let flat = x.constant(0.0).copysign(y);
-    (re, angle.is("oeq", 0.0).select(flat, im))
+    (re, angle.is(Reals::Equal, 0.0).select(flat, im))
 }
 
 /// `exp(x)` as two factors. If the product of `exp(x)` and a small number does not overflow, the factors do not either.
-fn factors(x: Real) -> Pair {
-    let limit = if x.float() == Float::F64 { 700.0 } else { 80.0 };
+fn factors<'c, 'a>(x: Real<'c, 'a>) -> Pair<'c, 'a> {
+    let limit = if x.is_double() { 700.0 } else { 80.0 };
     let (part, whole) = ((x * 0.5).exp(), x.exp());
-    let large = x.is("ogt", limit);
+    let large = x.is(Reals::Greater, limit);
     (large.select(part, whole), large.select(part, x.constant(1.0)))
 }
 
-fn exp_minus_one<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+fn exp_minus_one<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (first, second) = factors(x);
     let (cos, sin) = (y.cos(), y.sin());
     let im = sin * first * second;
@@ -193,40 +200,40 @@ fn exp_minus_one<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
     let less_one = x.exp_minus_one();
     let near = less_one * cos - versine;
     let far = cos * first * second;
-    let re = x.is("ogt", 40.0).select(far, near);
-    let real = y.is("oeq", 0.0);
+    let re = x.is(Reals::Greater, 40.0).select(far, near);
+    let real = y.is(Reals::Equal, 0.0);
     (real.select(less_one, re), real.select(y, im))
 }
 
 /// `(a cosh y, b sinh y)`, where `a` and `b` are sine and cosine of the other part. No intermediate result overflows
 /// unless the result does.
-fn stretched<'t>(a: Real<'t>, b: Real<'t>, y: Real<'t>) -> Pair<'t> {
+fn stretched<'c, 'a>(a: Real<'c, 'a>, b: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (first, second) = factors(y.abs());
     let half = first * 0.5;
     let turned = half.copysign(y);
     let (cosh, sinh) = (y.apply(ops::math::COSH, &[]), y.apply(ops::math::SINH, &[]));
-    let large = second.is("une", 1.0);
+    let large = second.is(Reals::NotEqual, 1.0);
     let (cosh, sinh) = (large.select(half, cosh), large.select(turned, sinh));
     (a * cosh * second, b * sinh * second)
 }
 
-pub(crate) fn sine<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+pub(crate) fn sine<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (re, im) = stretched(x.sin(), x.cos(), y);
     // Zero times an infinity is zero on the axes.
-    let (imaginary, real) = (x.is("oeq", 0.0), y.is("oeq", 0.0));
+    let (imaginary, real) = (x.is(Reals::Equal, 0.0), y.is(Reals::Equal, 0.0));
     (imaginary.select(x, re), real.select(y.copysign(im), im))
 }
 
-pub(crate) fn cosine<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+pub(crate) fn cosine<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let (re, im) = stretched(x.cos(), x.sin(), y);
-    let (imaginary, real) = (x.is("oeq", 0.0), y.is("oeq", 0.0));
+    let (imaginary, real) = (x.is(Reals::Equal, 0.0), y.is(Reals::Equal, 0.0));
     let flat = -(x.constant(1.0).copysign(y) * x.constant(0.0).copysign(x));
     let im = imaginary.select(flat, -im);
     (re, real.select(x.constant(0.0).copysign(im), im))
 }
 
 /// The hyperbolic tangent.
-pub(crate) fn tanh<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
+pub(crate) fn tanh<'c, 'a>(x: Real<'c, 'a>, y: Real<'c, 'a>) -> Pair<'c, 'a> {
     let tan = y.apply(ops::math::TAN, &[]);
     let sinh = x.apply(ops::math::SINH, &[]);
     let (sinhs, beta) = (sinh * sinh, tan * tan + 1.0);
@@ -234,9 +241,9 @@ pub(crate) fn tanh<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
     let below = beta * sinhs + 1.0;
     let (re, im) = (beta * rho * sinh / below, tan / below);
     // Beyond this limit, the hyperbolic tangent of the real part rounds to 1.
-    let limit = if x.float() == Float::F64 { 22.0 } else { 11.0 };
+    let limit = if x.is_double() { 22.0 } else { 11.0 };
     let of_x = x.abs();
-    let far = of_x.is("ogt", limit);
+    let far = of_x.is(Reals::Greater, limit);
     let sign = x.constant(1.0).copysign(x);
     let fall = (-of_x).exp();
     let product = y.sin() * y.cos() * 4.0 * fall * fall;
@@ -246,5 +253,5 @@ pub(crate) fn tanh<'t>(x: Real<'t>, y: Real<'t>) -> Pair<'t> {
     let sign = endless.select(sign, sign + product * 0.0);
     let product = endless.select(flat, product);
     let (re, im) = (far.select(sign, re), far.select(product, im));
-    (re, y.is("oeq", 0.0).select(y, im))
+    (re, y.is(Reals::Equal, 0.0).select(y, im))
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts operations on floats, computed in f32 or f64.
 
-use super::Scalar;
-use crate::import::element::Float;
-use crate::import::terms::Terms;
-use skript_passes::ir::ops;
+use crate::import::terms::Real;
+use melior::ir::Value;
+use skript_dialect::melior;
+use skript_passes::ir::builder::arith::Reals;
+use skript_passes::ir::{Builder, ops};
 
-/// Operations with operands of type `float`. The result has the same type, except for predicates such as `is_finite`.
-pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<String> {
-    let t = float.text();
-    let x = s.operand(0).to_owned();
-    let y = s.operand(1).to_owned();
+/// Operations on f32 or f64. The result has the same type, except for predicates such as `is_finite`.
+pub(super) fn of_reals<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    name: &str,
+    operands: [Value<'c, 'a>; 2],
+) -> Option<Value<'c, 'a>> {
+    let [x, y] = operands.map(|value| Real { at: *at, value });
     let unary = match name {
         "abs" => ops::math::ABSF,
         "ceil" => ops::math::CEIL,
@@ -30,7 +33,7 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
         _ => "",
     };
     if !unary.is_empty() {
-        return Some(s.apply(unary, &[&x], t));
+        return Some(x.apply(unary, &[]).value);
     }
     let binary = match name {
         "add" => ops::arith::ADDF,
@@ -45,23 +48,17 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
         _ => "",
     };
     if !binary.is_empty() {
-        return Some(s.apply(binary, &[&x, &y], t));
+        return Some(x.apply(binary, &[y]).value);
     }
-    match name {
-        "real" => return Some(x),
-        "imag" => return Some(s.real(0.0, t)),
-        _ => {}
-    }
-    Terms::append(&mut s.lines, float, |terms| {
-        let x = terms.named(x);
-        Some(match name {
-            "exponential_minus_one" => x.exp_minus_one().name(),
-            "log_plus_one" => x.log_plus_one().name(),
-            "logistic" => (1.0 / ((-x).exp() + 1.0)).name(),
-            // Zeros keep their sign; NaN is unchanged.
-            "sign" => x.is("ueq", 0.0).select(x, x.constant(1.0).copysign(x)).name(),
-            "is_finite" => x.abs().is("olt", x.infinity()).name(),
-            _ => return None,
-        })
+    Some(match name {
+        "real" => x.value,
+        "imag" => x.constant(0.0).value,
+        "exponential_minus_one" => x.exp_minus_one().value,
+        "log_plus_one" => x.log_plus_one().value,
+        "logistic" => (1.0 / ((-x).exp() + 1.0)).value,
+        // Zeros keep their sign; NaN is unchanged.
+        "sign" => x.is(Reals::EqualOrUnordered, 0.0).select(x, x.constant(1.0).copysign(x)).value,
+        "is_finite" => x.abs().is(Reals::Less, x.infinity()).value,
+        _ => return None,
     })
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `bitcast_convert`: reinterprets the bits of elements as elements of another type.
 
-use super::generic::map;
-use super::generic::{Port, dims};
-use super::operation::SourceOp;
-use super::operation::Values;
+use super::operation::{SourceOp, Values};
 use crate::import::element::Element;
-use skript_passes::ir::ops;
-use skript_passes::ir::splice::Lines;
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::generic::{Access, all_loops, map};
+use skript_passes::ir::{Builder, ops, types};
+use skript_symbolic::Affine;
 use std::cmp::Ordering;
 
 /// Converts `bitcast_convert`. A narrower type adds a last dimension, a wider type removes it; the lowest bits come
@@ -15,83 +16,62 @@ use std::cmp::Ordering;
 pub(crate) fn bitcast<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let (operand, result) = (source.operand(0)?, source.result()?);
     let (from, to) = (operand.element, result.element);
-    let rank = result.rank();
-    let mut body = Lines::default();
-    let mut positions = vec![dims(0..rank)];
-    let value = match (from.bits(), to.bits()) {
-        (a, b) if a == b => {
-            let value = unsigned_as_signless(&mut body, "%i0", from);
-            cast(&mut body, &value, &from.signless(), &to.signless())
+    let (a, b, rank) = (from.bits(), to.bits(), result.rank());
+    if a != b && matches!(from, Element::Complex(_)) {
+        return Err("is not supported between complex types of different widths".into());
+    }
+    let last = rank.saturating_sub(1);
+    let positions = match a.cmp(&b) {
+        Ordering::Equal => vec![all_loops(rank)],
+        Ordering::Less => {
+            let parts = *operand.extents.last().ok_or("has no dimension to combine")?;
+            (0..parts).map(|n| [all_loops(rank), vec![Affine::constant(n)]].concat()).collect()
         }
-        _ if matches!(from, Element::Complex(_)) => {
-            return Err("is not supported between complex types of different widths".into());
-        }
-        (a, b) => {
-            let (wide, narrow) = (format!("i{a}"), format!("i{b}"));
-            let bits = match a.cmp(&b) {
-                Ordering::Less => {
-                    let parts = *operand.extents.last().ok_or("has no dimension to combine")?;
-                    let part = |n: i64| [dims(0..rank), vec![n.to_string()]].concat();
-                    positions = (0..parts).map(part).collect();
-                    joined(&mut body, from, &wide, &narrow, positions.len())
-                }
-                _ => {
-                    let last = rank.saturating_sub(1);
-                    positions = vec![dims(0..last)];
-                    let whole = bits_of(&mut body, "%i0", from);
-                    let number = body.value(format!("linalg.index {last} : index"));
-                    let number = body.value(format!("arith.index_cast {number} : index to {wide}"));
-                    let step = body.value(format!("arith.constant {b} : {wide}"));
-                    let by = body.value(format!("arith.muli {number}, {step} : {wide}"));
-                    let shifted = body.value(format!("arith.shrui {whole}, {by} : {wide}"));
-                    body.value(format!("arith.trunci {shifted} : {wide} to {narrow}"))
-                }
-            };
-            cast(&mut body, &bits, &narrow, &to.signless())
-        }
+        Ordering::Greater => vec![all_loops(last)],
     };
-    let value = convert(&mut body, &value, &to.signless(), &to.text());
-    body.line(format!("linalg.yield {value} : {}", to.text()));
-    let mut lines = Lines::default();
-    let inputs: Vec<Port> = positions.into_iter().map(|p| Port::new("%0", operand, p)).collect();
-    let name = map(&mut lines, &inputs, result, body.text());
-    source.replace(&lines, &name)
+    let tensor = source.value(0)?;
+    let inputs: Vec<Access> = positions.into_iter().map(|position| Access(tensor, position)).collect();
+    let cast = map(&source.at, &inputs, source.result_type()?, &[], |body, elements| {
+        let (parts, _) = elements.split_at(inputs.len());
+        let whole = *parts.first().ok_or("has no elements")?;
+        let [wide, narrow] = [a, b].map(|width| types::int(body.context, width));
+        let bits = match a.cmp(&b) {
+            Ordering::Equal => from.without_sign(whole, body),
+            Ordering::Less => joined(parts, from, narrow, body),
+            Ordering::Greater => {
+                let whole = bits_of(whole, from, body);
+                let number = body.index_cast(body.loop_index(last)?, wide);
+                let by = body.muli(number, body.int(b.into(), wide));
+                body.convert(ops::arith::TRUNCI, body.shrui(whole, by), narrow)
+            }
+        };
+        let value = recast(bits, to.signless(body.context), body);
+        Ok::<_, PassError>(to.with_sign(value, body))
+    })?;
+    Ok(vec![cast])
 }
 
-/// The bits of the inputs `%i0`, `%i1`, … as one integer of type `to`, with the first one in its lowest bits.
-fn joined(body: &mut Lines, element: Element, from: &str, to: &str, parts: usize) -> String {
-    let mut whole = body.value(format!("arith.constant 0 : {to}"));
-    for part in 0..parts {
-        let bits = bits_of(body, &format!("%i{part}"), element);
-        let bits = body.value(format!("arith.extui {bits} : {from} to {to}"));
-        let position = part * element.bits() as usize;
-        let by = body.value(format!("arith.constant {position} : {to}"));
-        let bits = body.value(format!("arith.shli {bits}, {by} : {to}"));
-        whole = body.value(format!("arith.ori {whole}, {bits} : {to}"));
-    }
-    whole
+/// The bits of elements as one integer of type `to`, with the first one in its lowest bits.
+fn joined<'c: 'a, 'a>(
+    parts: &[Value<'c, 'a>],
+    element: Element,
+    to: Type<'c>,
+    body: &Builder<'c, 'a>,
+) -> Value<'c, 'a> {
+    let zero = body.int(0, to);
+    (0..).zip(parts).fold(zero, |whole, (part, value)| {
+        let bits = body.convert(ops::arith::EXTUI, bits_of(*value, element, body), to);
+        let by = body.int(part * i64::from(element.bits()), to);
+        body.ori(whole, body.shli(bits, by))
+    })
 }
 
 /// The bits of a float or integer element as an integer of its width.
-fn bits_of(body: &mut Lines, value: &str, element: Element) -> String {
-    let value = unsigned_as_signless(body, value, element);
-    let bits = format!("i{}", element.bits());
-    cast(body, &value, &element.signless(), &bits)
+fn bits_of<'c: 'a, 'a>(value: Value<'c, 'a>, element: Element, body: &Builder<'c, 'a>) -> Value<'c, 'a> {
+    recast(element.without_sign(value, body), types::int(body.context, element.bits()), body)
 }
 
-fn unsigned_as_signless(body: &mut Lines, value: &str, element: Element) -> String {
-    convert(body, value, &element.text(), &element.signless())
-}
-
-fn cast(body: &mut Lines, value: &str, from: &str, to: &str) -> String {
-    apply(body, ops::arith::BITCAST, value, from, to)
-}
-
-fn convert(body: &mut Lines, value: &str, from: &str, to: &str) -> String {
-    apply(body, ops::builtin::UNREALIZED_CONVERSION_CAST, value, from, to)
-}
-
-/// Appends `op value : from to to`, unless both types are equal.
-fn apply(body: &mut Lines, op: &str, value: &str, from: &str, to: &str) -> String {
-    if from == to { value.to_owned() } else { body.value(format!("{op} {value} : {from} to {to}")) }
+/// `arith.bitcast`, unless both types are equal.
+fn recast<'c: 'a, 'a>(value: Value<'c, 'a>, to: Type<'c>, body: &Builder<'c, 'a>) -> Value<'c, 'a> {
+    if value.r#type() == to { value } else { body.bitcast(value, to) }
 }

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `select` and `clamp` with conditions or bounds that may be scalars.
 
-use super::generic;
-use super::generic::{Port, dims};
-use super::operation::Values;
-use super::operation::{SourceOp, Tensor};
+use super::operation::{SourceOp, Values};
+use crate::tensors::Tensors;
 use melior::ir::Value;
 use skript_dialect::PassError;
 use skript_dialect::melior;
-use skript_passes::ir::splice::Lines;
-
-/// The subscripts of an operand; none if its rank is 0.
-fn position(operand: &Tensor, rank: usize) -> Vec<String> {
-    dims(0..operand.rank().min(rank))
-}
+use skript_passes::ir::Builder;
+use skript_passes::ir::generic::{Access, all_loops};
 
 pub(crate) fn select<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
-    let e = source.result()?.element.text();
-    let body = format!("%r = arith.select %i0, %i1, %i2 : {e}\nlinalg.yield %r : {e}");
-    map(source, &body)
+    map(source, |body, [condition, then, otherwise]| body.select(condition, then, otherwise))
 }
 
 /// `min(max(x, low), high)`
 pub(crate) fn clamp<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
-    let e = source.result()?.element.text();
-    let body = format!(
-        "%m = stablehlo.maximum %i1, %i0 : {e}\n%r = stablehlo.minimum %m, %i2 : {e}\nlinalg.yield %r : {e}"
-    );
-    map(source, &body)
+    map(source, |body, [low, value, high]| {
+        let body = Tensors { at: *body };
+        body.same("minimum", &[body.same("maximum", &[value, low]), high])
+    })
 }
 
-fn map<'c: 'a, 'a>(source: &SourceOp<'c, 'a>, body: &str) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let result = source.result()?;
-    let rank = result.rank();
-    let mut lines = Lines::default();
-    let inputs: Vec<Port> = (0..)
-        .zip(&source.operands)
-        .map(|(n, t): (usize, _)| Port::new(&format!("%{n}"), t, position(t, rank)))
-        .collect();
-    let name = generic::map(&mut lines, &inputs, result, body);
-    source.replace(&lines, &name)
+/// Applies a function to the elements of three operands. Operands of rank 0 have one element for all.
+fn map<'c: 'a, 'a>(
+    source: &SourceOp<'c, 'a>,
+    function: impl FnOnce(&Builder<'c, 'a>, [Value<'c, 'a>; 3]) -> Value<'c, 'a>,
+) -> Values<'c, 'a> {
+    let operands = source.values.iter().zip(&source.operands);
+    let inputs: Vec<Access> =
+        operands.map(|(value, tensor)| Access(*value, all_loops(tensor.rank()))).collect();
+    let result = skript_passes::ir::generic::map(
+        &source.at,
+        &inputs,
+        source.result_type()?,
+        &[],
+        |body, elements| match *elements {
+            [first, second, third, _] => Ok(function(body, [first, second, third])),
+            _ => Err(PassError::from("has another number of operands")),
+        },
+    )?;
+    Ok(vec![result])
 }

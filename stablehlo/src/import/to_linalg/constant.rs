@@ -1,97 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts constants.
 
-use super::generic::map;
-use super::generic::{Port, dims, filled};
-use super::operation::Values;
-use super::operation::{SourceOp, Tensor};
+use super::operation::{SourceOp, Tensor, Values};
 use crate::import::element::{Element, Float};
 use crate::typed::Constant;
-use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef, Type, Value};
 use skript_dialect::PassError;
 use skript_dialect::melior;
-use skript_passes::ir;
-use skript_passes::ir::dense;
-use skript_passes::ir::splice::{Lines, splice};
+use skript_passes::ir::generic::{Access, all_loops, map};
+use skript_passes::ir::{Builder, dense, ops, types};
 
 /// Maximum number of elements of a splat that is stored in the object code; larger splats are filled at run time.
 const MAX_STORED_SPLAT: i64 = 1 << 10;
 /// Converts a constant tensor; a complex constant is combined from two real constants.
 pub(crate) fn constant<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
-    let (value, tensor) = (value_of(source.op)?, source.result()?);
+    let (value, tensor, at) = (value_of(source.op)?, source.result()?, &source.at);
     if tensor.volume() <= MAX_STORED_SPLAT || !dense::is_splat(value) {
-        return values(value, tensor, source.op);
+        return Ok(vec![tensor_of(value, tensor, at)?]);
     }
-    let scalar = Tensor { extents: Vec::new(), element: tensor.element };
-    let r#type = ir::parse_type(source.op.context(), &scalar.text()).map_err(|e| e.to_string())?;
-    let scalar = values(dense::of_bytes(r#type, &bytes(value)?), &scalar, source.op)?;
-    let mut lines = Lines::default();
-    let whole = filled(&mut lines, "%0", tensor);
-    Ok(splice(source.op, &scalar, lines.text(), &[(whole, tensor.text())])?.values)
+    let scalar = tensor.with_extents(&[]);
+    let value = dense::of_bytes(scalar.r#type(at.context), &bytes(value)?);
+    let scalar = tensor_of(value, &scalar, at)?;
+    Ok(vec![filled(scalar, source.result_type()?, at)?])
 }
 
-/// The only element of a constant of rank 0, as a scalar before `at`.
+/// The only element of a constant of rank 0, as a scalar.
 pub(super) fn scalar<'c: 'a, 'a>(
     constant: OperationRef<'c, 'a>,
     element: Element,
-    at: OperationRef<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
     let tensor = Tensor { extents: Vec::new(), element };
-    let whole = values(value_of(constant)?, &tensor, at)?;
-    let text = format!("%r = tensor.extract %0[] : {}", tensor.text());
-    Ok(splice(at, &whole, &text, &[("%r".to_owned(), element.text())])?.values)
+    Ok(at.element(tensor_of(value_of(constant)?, &tensor, at)?, &[]))
+}
+
+/// A tensor filled with the only element of `scalar`, a tensor of rank 0.
+pub(super) fn filled<'c: 'a, 'a>(
+    scalar: Value<'c, 'a>,
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    Ok(at.fill(at.element(scalar, &[]), r#type)?)
 }
 
 fn value_of<'c: 'a, 'a>(constant: OperationRef<'c, 'a>) -> Result<Attribute<'c>, PassError> {
     Ok(Constant::cast(constant).ok_or("is not a constant")?.value()?)
 }
 
-fn values<'c: 'a, 'a>(
+fn tensor_of<'c: 'a, 'a>(
     value: Attribute<'c>,
     tensor: &Tensor,
-    at: OperationRef<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let typed = |element: &str| -> Result<Type<'c>, PassError> {
-        let extents: String = tensor.extents.iter().map(|e| format!("{e}x")).collect();
-        let text = format!("tensor<{extents}{element}>");
-        ir::parse_type(at.context(), &text).map_err(|e| e.to_string().into())
-    };
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let typed = |element| types::tensor(&tensor.extents, element);
     match tensor.element {
         Element::Unsigned(_) => {
-            let value = dense::of_bytes(typed(&tensor.element.signless())?, &bytes(value)?);
-            let signless = dense::constant(value, at)?;
-            let text = format!(
-                "%r = builtin.unrealized_conversion_cast %0 : {} to {}",
-                typed(&tensor.element.signless())?,
-                tensor.text()
-            );
-            Ok(splice(at, &[signless], &text, &[("%r".to_owned(), tensor.text())])?.values)
+            let signless = typed(tensor.element.signless(at.context));
+            let signless = at.literal(dense::of_bytes(signless, &bytes(value)?));
+            Ok(at.cast(signless, tensor.r#type(at.context)))
         }
         Element::Complex(part) => {
             let pairs = bytes(value)?;
             let size = if part == Float::F64 { 8 } else { 4 };
-            let half = |second: bool| -> Vec<u8> {
+            let half = |second: bool| {
                 let parts = pairs.chunks(size).skip(usize::from(second)).step_by(2);
-                parts.flatten().copied().collect()
+                let bytes: Vec<u8> = parts.flatten().copied().collect();
+                at.literal(dense::of_bytes(typed(part.r#type(at.context)), &bytes))
             };
-            let mut parts = Vec::new();
-            for second in [false, true] {
-                let value = dense::of_bytes(typed(part.text())?, &half(second));
-                parts.push(dense::constant(value, at)?);
-            }
-            let reals = Tensor { extents: tensor.extents.clone(), element: Element::Float(part) };
-            let mut lines = Lines::default();
-            let position = dims(0..tensor.rank());
-            let ports = ["%0", "%1"].map(|name| Port::new(name, &reals, position.clone()));
-            let body = format!(
-                "%c = complex.create %i0, %i1 : {e}\nlinalg.yield %c : {e}",
-                e = tensor.element.text()
-            );
-            let pairs = map(&mut lines, &ports, tensor, &body);
-            Ok(splice(at, &parts, lines.text(), &[(pairs, tensor.text())])?.values)
+            let parts = [false, true].map(half).map(|part| Access(part, all_loops(tensor.rank())));
+            map(at, &parts, tensor.r#type(at.context), &[], |body, elements| {
+                Ok(body.make(ops::complex::CREATE, &elements[..2], &[], tensor.element.r#type(at.context)))
+            })
         }
-        _ => Ok(vec![dense::constant(value, at)?]),
+        _ => Ok(at.literal(value)),
     }
 }
 
@@ -110,21 +91,14 @@ fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
     bytes.ok_or_else(|| "has a value that is not dense".into())
 }
 
-/// Emits a scalar zero; returns its name.
-pub(super) fn zero(lines: &mut Lines, element: Element) -> String {
-    let signless = element.signless();
+/// A scalar zero.
+pub(super) fn zero<'c: 'a, 'a>(element: Element, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+    let signless = element.signless(at.context);
     match element {
-        Element::Pred => lines.value("arith.constant false"),
-        Element::Signed(_) => lines.value(format!("arith.constant 0 : {signless}")),
-        Element::Unsigned(_) => {
-            let zero = lines.value(format!("arith.constant 0 : {signless}"));
-            let to = element.text();
-            lines.value(format!("builtin.unrealized_conversion_cast {zero} : {signless} to {to}"))
-        }
-        Element::Float(_) => lines.value(format!("arith.constant 0.0 : {signless}")),
         Element::Complex(part) => {
-            let zero = lines.value(format!("arith.constant 0.0 : {}", part.text()));
-            lines.value(format!("complex.create {zero}, {zero} : {signless}"))
+            let zero = at.zero(part.r#type(at.context));
+            at.make(ops::complex::CREATE, &[zero, zero], &[], signless)
         }
+        _ => element.with_sign(at.zero(signless), at),
     }
 }

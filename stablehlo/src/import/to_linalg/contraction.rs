@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts sums of products: `dot_general` and `convolution`.
-use super::generic::{Port, dims, generic};
-use super::operation::Values;
-use super::operation::{SourceOp, Tensor};
-use super::reduce::{accumulator, moved, product, zeros};
-use super::shape::{Border, padded, reshaped, reversed};
+use super::constant;
+use super::operation::{SourceOp, Tensor, Values};
+use super::reduce::{accumulator, moved, product, slid, zeros};
+use super::shape::{Border, padded, reversed};
 use melior::ir::operation::OperationLike;
+use melior::ir::{Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
-use skript_passes::ir::splice::Lines;
+use skript_passes::ir::generic::{Access, all_loops, generic};
+use skript_passes::ir::types;
+use skript_symbolic::Affine;
 
 pub(crate) fn dot_general<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let (lhs, rhs, result) = (source.operand(0)?, source.operand(1)?, source.result()?);
@@ -17,30 +19,39 @@ pub(crate) fn dot_general<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let [lhs_sums, rhs_sums] = ["lhs_contracting_dimensions", "rhs_contracting_dimensions"].map(list);
     // The loops are those over the dimensions of the result, then those over the contracted dimensions.
     let (mut free, reductions) = (lhs_batch.len().., lhs_sums.len());
-    let mut index = |tensor: &Tensor, batch: &[i64], sums: &[i64]| {
+    let mut index = |tensor: &Tensor, batch: &[i64], sums: &[i64]| -> Vec<Affine> {
         let position = |list: &[i64], d: i64| list.iter().position(|x| *x == d);
-        dims((0..).take(tensor.rank()).filter_map(|d| {
+        let loops = (0..).take(tensor.rank()).filter_map(|d| {
             let sum = || position(sums, d).map(|n| result.rank() + n);
             position(batch, d).or_else(sum).or_else(|| free.next())
-        }))
+        });
+        loops.map(Affine::index).collect()
     };
-    let of_lhs = index(lhs, &lhs_batch, &lhs_sums);
-    let of_rhs = index(rhs, &rhs_batch, &rhs_sums);
-    let sum = Tensor { extents: result.extents.clone(), element: accumulator(result.element) };
-    let mut lines = Lines::default();
-    let init = zeros(&mut lines, &sum);
-    let rank = result.rank();
-    let inputs = [Port::new("%0", lhs, of_lhs), Port::new("%1", rhs, of_rhs)];
-    let body = product(lhs.element, rhs.element, sum.element);
-    let output = [Port::new(&init, &sum, dims(0..rank))];
-    let made = generic(&mut lines, rank + reductions, reductions, &inputs, &output, &body);
-    let made = finished(&mut lines, &made.concat(), &sum, result);
-    source.replace(&lines, &made)
+    let inputs = [
+        Access(source.value(0)?, index(lhs, &lhs_batch, &lhs_sums)),
+        Access(source.value(1)?, index(rhs, &rhs_batch, &rhs_sums)),
+    ];
+    let sum = summed(source, &inputs, &result.extents, reductions)?;
+    let r#type = source.result_type()?;
+    if sum.r#type() == r#type {
+        return Ok(vec![sum]);
+    }
+    Ok(vec![moved(sum, all_loops(result.rank()), r#type, &source.at)?])
 }
 
-/// Converts the sum to the element type of the result.
-fn finished(lines: &mut Lines, name: &str, sum: &Tensor, result: &Tensor) -> String {
-    if sum == result { name.to_owned() } else { moved(lines, name, sum, result, dims(0..result.rank())) }
+/// The sums of the products of two inputs, in the accumulator type. The loops over the dimensions of the sums come first.
+fn summed<'c, 'a>(
+    source: &SourceOp<'c, 'a>,
+    inputs: &[Access<'c, 'a>; 2],
+    extents: &[i64],
+    reductions: usize,
+) -> Result<Value<'c, 'a>, PassError> {
+    let at = &source.at;
+    let rank = extents.len();
+    let init = Access(zeros(extents, accumulator(source.result()?.element), at)?, all_loops(rank));
+    let reductions: Vec<bool> = (0..rank + reductions).map(|l| l >= rank).collect();
+    let op = generic(at, inputs, &[init], &reductions, |body, elements| product(elements, body))?;
+    Ok(at.result(op, 0))
 }
 
 /// The labels of the dimensions, as in `[b, f, 0, 1]`.
@@ -59,9 +70,13 @@ impl Labels {
         extent.copied().ok_or_else(|| format!("has no dimension {label}").into())
     }
 
-    /// The subscripts of all dimensions, from the subscript of each label.
-    fn indices(&self, subscript: impl Fn(Label) -> String) -> Vec<String> {
-        self.0.iter().map(|text| subscript(text.parse().map_or(Label::Named(text), Label::Space))).collect()
+    /// The subscripts of all dimensions, from the subscripts of each label.
+    fn indices(
+        &self,
+        subscripts: impl Fn(Label) -> Result<Vec<Affine>, PassError>,
+    ) -> Result<Vec<Affine>, PassError> {
+        let each = |text: &String| subscripts(text.parse().map_or(Label::Named(text), Label::Space));
+        Ok(self.0.iter().map(each).collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
 
@@ -88,7 +103,7 @@ pub(crate) fn labels(source: &SourceOp) -> Result<[Labels; 3], PassError> {
 pub(crate) fn convolution<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let (input, kernel, result) = (source.operand(0)?, source.operand(1)?, source.result()?);
     let [of_input, of_kernel, of_result] = labels(source)?;
-    let spatial = input.rank().saturating_sub(2);
+    let (spatial, at) = (input.rank().saturating_sub(2), &source.at);
     let ones = || vec![1; spatial];
     let strides = source.i64s("window_strides").unwrap_or_else(ones);
     let base = source.i64s("lhs_dilation").unwrap_or_else(ones);
@@ -99,7 +114,6 @@ pub(crate) fn convolution<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let batches = source.required("batch_group_count")?;
     let groups = features.max(batches);
 
-    let mut lines = Lines::default();
     // Pads the input; a dilated input also has zeros between its elements.
     let none = Border { low: 0, high: 0, interior: 0 };
     let border = |label: &String| {
@@ -108,70 +122,59 @@ pub(crate) fn convolution<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
         dilated.map_or(none, |((low, high), base)| Border { low: *low, high: *high, interior: base - 1 })
     };
     let borders: Vec<Border> = of_input.0.iter().map(border).collect();
-    let zero = super::constant::zero(&mut lines, input.element);
-    let zero = lines.value(format!("tensor.from_elements {zero} : {}", input.with_extents(&[]).text()));
-    let (padded_input, padded_type) = padded(&mut lines, "%0", input, &zero, &borders);
+    let zero = constant::zero(input.element, at);
+    let zero = at.of_elements(&[zero], types::tensor(&[], zero.r#type()));
+    let padded_input = padded(source.value(0)?, zero, &borders, at)?;
 
     // Reverses the kernel along reversed windows: an indexing map with a decreasing subscript is not invertible.
     let mut reversed_dimensions = Vec::new();
     for (s, _) in backwards.iter().enumerate().filter(|(_, is_reversed)| **is_reversed) {
         reversed_dimensions.push(of_kernel.position(&s.to_string())? as i64);
     }
-    let weights = reversed(&mut lines, "%1", kernel, &reversed_dimensions);
+    let weights = reversed(source.value(1)?, &reversed_dimensions, at)?;
     // Splits the output features of the kernel into groups.
     let o = of_kernel.position("o")?;
     let outs = of_kernel.extent("o", kernel)? / groups;
     let mut split = kernel.extents.clone();
     split.splice(o..=o, [groups, outs]);
-    let split = kernel.with_extents(&split);
-    let weights = reshaped(&mut lines, &weights, kernel, &split);
+    let weights = at.reshape(weights, &split);
 
     // The loops are batch, group, output feature, space; then the reductions input feature and window.
     let (n, g, f, first) = (0, 1, 2, 3);
     let channel = first + spatial;
     let per_group = of_kernel.extent("i", kernel)?;
     let per_batch = of_input.extent("b", input)? / batches;
-    let index = of_input.indices(|label| match label {
-        Label::Named("b") if batches == 1 => format!("d{n}"),
-        Label::Named("b") => format!("d{g} * {per_batch} + d{n}"),
-        Label::Named(_) if features == 1 => format!("d{channel}"),
-        Label::Named(_) => format!("d{g} * {per_group} + d{channel}"),
-        Label::Space(s) => format!("d{} * {} + d{} * {}", first + s, strides[s], channel + 1 + s, spread[s]),
-    });
-    let window = of_kernel.indices(|label| match label {
-        Label::Named("o") => format!("d{g}, d{f}"),
-        Label::Named(_) => format!("d{channel}"),
-        Label::Space(s) => format!("d{}", channel + 1 + s),
-    });
+    let index = of_input.indices(|label| {
+        Ok(vec![match label {
+            Label::Named("b") if batches == 1 => Affine::index(n),
+            Label::Named("b") => slid((g, per_batch), (n, 1))?,
+            Label::Named(_) if features == 1 => Affine::index(channel),
+            Label::Named(_) => slid((g, per_group), (channel, 1))?,
+            Label::Space(s) => slid((first + s, strides[s]), (channel + 1 + s, spread[s]))?,
+        }])
+    })?;
+    let window = of_kernel.indices(|label| {
+        Ok(match label {
+            Label::Named("o") => vec![Affine::index(g), Affine::index(f)],
+            Label::Named(_) => vec![Affine::index(channel)],
+            Label::Space(s) => vec![Affine::index(channel + 1 + s)],
+        })
+    })?;
     let mut extents = vec![per_batch, groups, outs];
     for s in 0..spatial {
         extents.push(of_result.extent(&s.to_string(), result)?);
     }
-    let sum = Tensor { extents, element: accumulator(result.element) };
-    let init = zeros(&mut lines, &sum);
-    let body = product(input.element, kernel.element, sum.element);
-    let made = generic(
-        &mut lines,
-        channel + 1 + spatial,
-        1 + spatial,
-        &[Port::new(&padded_input, &padded_type, index), Port::new(&weights, &split, window)],
-        &[Port::new(&init, &sum, dims(0..channel))],
-        &body,
-    );
-    let mut joined = sum.extents.clone();
-    joined.splice(1..=2, [groups * outs]);
-    let joined = sum.with_extents(&joined);
-    let whole = reshaped(&mut lines, &made.concat(), &sum, &joined);
+    let sum = summed(source, &[Access(padded_input, index), Access(weights, window)], &extents, 1 + spatial)?;
+    extents.splice(1..=2, [groups * outs]);
+    let whole = at.reshape(sum, &extents);
     // Transposes from batch, feature, space to the requested order.
     let mut order = vec![of_result.position("b")?, of_result.position("f")?];
     for s in 0..spatial {
         order.push(of_result.position(&s.to_string())?);
     }
-    let plain = order.iter().enumerate().all(|(n, d)| n == *d);
-    let made = if plain && joined == *result {
-        whole
-    } else {
-        moved(&mut lines, &whole, &joined, result, dims(order))
-    };
-    source.replace(&lines, &made)
+    let is_plain = order.iter().enumerate().all(|(n, d)| n == *d);
+    if is_plain && whole.r#type() == source.result_type()? {
+        return Ok(vec![whole]);
+    }
+    Ok(vec![moved(whole, order.into_iter().map(Affine::index).collect(), source.result_type()?, at)?])
 }

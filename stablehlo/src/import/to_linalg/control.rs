@@ -8,8 +8,8 @@ use melior::ir::{BlockRef, Region, Type, Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir;
+use skript_passes::ir::builder::arith::Integers;
 use skript_passes::ir::ops;
-use skript_passes::ir::splice::splice;
 use skript_passes::ir::{copy, regions};
 
 /// The only block of a region.
@@ -33,38 +33,26 @@ pub(super) fn repeat<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let block_of_test: BlockRef<'c, 'a> = block(&test)?;
     let end = ir::operations(block_of_test).last().copied();
     let end = end.ok_or("has an empty condition")?;
-    let answer: Vec<Value> = end.operands().collect();
-    let scalar =
-        splice(end, &answer, "%r = tensor.extract %0[] : tensor<i1>", &[("%r".to_owned(), "i1".to_owned())])?;
-    let mut operands = scalar.values;
-    operands.extend(copy::arguments(block_of_test));
     let owner = end.context();
     let at = regions::before(end, &owner)?;
+    let mut operands = vec![at.element(ir::operand(end)?, &[])];
+    operands.extend(copy::arguments(block_of_test));
     at.create(ops::scf::CONDITION, &operands, &[], &[], Vec::new())?;
     ir::erase(end);
     end_in_yield(block(&body)?)?;
     let types: Vec<Type> = source.op.results().map(|r| r.r#type()).collect();
-    let owner = source.op.context();
-    let at = regions::before(source.op, &owner)?;
-    let made = at.create(ops::scf::WHILE, &source.values, &[], &types, vec![test, body])?;
+    let made = source.at.create(ops::scf::WHILE, &source.values, &[], &types, vec![test, body])?;
     Ok(made.results().map(Value::from).collect())
 }
 
 /// `if`: a condition of rank 0 and two regions.
 pub(crate) fn choose<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
-    let condition = splice(
-        source.op,
-        &source.values,
-        "%r = tensor.extract %0[] : tensor<i1>",
-        &[("%r".to_owned(), "i1".to_owned())],
-    )?;
+    let condition = source.at.element(source.value(0)?, &[]);
     let regions = vec![regions::take(source.op, 0)?, regions::take(source.op, 1)?];
     for region in &regions {
         end_in_yield(block(region)?)?;
     }
-    let owner = source.op.context();
-    let at = regions::before(source.op, &owner)?;
-    let made = at.create(ops::scf::IF, &condition.values, &[], &types(source), regions)?;
+    let made = source.at.create(ops::scf::IF, &[condition], &[], &types(source), regions)?;
     Ok(made.results().map(Value::from).collect())
 }
 
@@ -76,27 +64,16 @@ pub(crate) fn select_branch<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a>
         end_in_yield(block(&region)?)?;
         branches.push(region);
     }
-    let number = splice(
-        source.op,
-        &source.values,
-        "%r = tensor.extract %0[] : tensor<i32>",
-        &[("%r".to_owned(), "i32".to_owned())],
-    )?;
-    let number = number.values.first().copied().ok_or("lost its number")?;
+    let at = &source.at;
+    let number = at.element(source.value(0)?, &[]);
     if branches.len() == 1 {
         // Both branches contain the same computation: the second one is never executed.
         let only = branches.pop().ok_or("has no branch")?;
         return regions::inline(source.op, &only).map_err(PassError::from);
     }
-    let owner = source.op.context();
-    let at = regions::before(source.op, &owner)?;
     let tests = (0i64..).zip(1..branches.len());
-    let mut conditions = Vec::new();
-    for (n, _) in tests {
-        let text = format!("%n = arith.constant {n} : i32\n%r = arith.cmpi eq, %0, %n : i32");
-        let made = splice(source.op, &[number], &text, &[("%r".to_owned(), "i1".to_owned())])?;
-        conditions.extend(made.values);
-    }
+    let tests = tests.map(|(n, _)| at.cmpi(Integers::Equal, number, at.int(n, number.r#type())));
+    let mut conditions: Vec<Value> = tests.collect();
     // Builds the operations from the innermost, which selects between the last two branches, outward.
     let types = types(source);
     let mut otherwise = branches.pop().ok_or("has no branch")?;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts `gather` and `scatter`: reads and writes at data-dependent positions.
 
-use super::generic::map;
-use super::nest::{index, nest};
-use super::operation::Values;
-use super::operation::{SourceOp, Tensor};
+use super::nest::nest;
+use super::operation::{SourceOp, Tensor, Values};
 use super::payload;
 use super::shape::clamped;
 use crate::import::element::Element;
-use skript_passes::ir::ops;
-use skript_passes::ir::splice::Lines;
+use melior::ir::Value;
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::builder::arith::Integers;
+use skript_passes::ir::generic::map;
+use skript_passes::ir::{Builder, ops};
 
 /// The dimension numbers from which both operations compute positions.
 struct DimensionNumbers {
@@ -23,35 +25,31 @@ struct DimensionNumbers {
 }
 
 impl DimensionNumbers {
-    /// The element address of a component of an index vector, from the positions of the other dimensions.
-    fn of_component(&self, indices: &Tensor, at: &[String], component: &str) -> String {
-        let mut element_position = at.to_vec();
-        if self.vector < indices.rank() {
-            element_position.insert(self.vector, component.to_owned());
-        }
-        element_position.join(", ")
-    }
-
-    /// The start components of a window: the dimensions of the array, and the names of the scalars.
-    fn starts(&self, lines: &mut Lines, name: &str, indices: &Tensor, at: &[String]) -> Vec<(i64, String)> {
-        let mut starts = Vec::new();
-        for (n, dimension) in (0i64..).zip(&self.mapped) {
-            let component = index(lines, n);
-            let element_position = self.of_component(indices, at, &component);
-            let value =
-                lines.value(format!("tensor.extract {name}[{element_position}] : {}", indices.text()));
-            starts.push((*dimension, value));
-        }
-        starts
+    /// The start components of a window, with the dimensions of the array. `at` has the positions along the dimensions of `indices`
+    /// other than that of the index vectors.
+    fn starts<'c: 'a, 'a>(
+        &self,
+        indices: (Value<'c, 'a>, &Tensor),
+        at: &[Value<'c, 'a>],
+        to: &Builder<'c, 'a>,
+    ) -> Vec<(i64, Value<'c, 'a>)> {
+        let start = |(n, dimension): (i64, &i64)| {
+            let (component, mut position) = (to.idx(n), at.to_vec());
+            if self.vector < indices.1.rank() {
+                position.insert(self.vector, component);
+            }
+            (*dimension, to.element(indices.0, &position))
+        };
+        (0..).zip(&self.mapped).map(start).collect()
     }
 
     /// The position along the dimension of the indices that corresponds to a batching dimension of the array; `None` for other
     /// dimensions of the array.
-    fn batch<'p>(&self, dimension: i64, at: &'p [String]) -> Option<&'p String> {
+    fn batch<'c, 'a>(&self, dimension: i64, at: &[Value<'c, 'a>]) -> Option<Value<'c, 'a>> {
         let n = self.batching.iter().position(|d| *d == dimension)?;
         let of_indices = usize::try_from(*self.indices_batching.get(n)?).ok()?;
         let skipped = usize::from(of_indices > self.vector);
-        at.get(of_indices - skipped)
+        at.get(of_indices - skipped).copied()
     }
 
     /// The extent of the update window along each dimension of the array.
@@ -70,10 +68,10 @@ impl DimensionNumbers {
 }
 
 /// Splits the positions along the dimensions of a tensor: positions along the dimensions `window`, and the others.
-fn split(all: &[String], window: &[i64]) -> (Vec<String>, Vec<String>) {
+fn split<'c, 'a>(all: &[Value<'c, 'a>], window: &[i64]) -> (Vec<Value<'c, 'a>>, Vec<Value<'c, 'a>>) {
     let pick = |wanted: bool| {
         let picked = (0..).zip(all).filter(|(d, _)| window.contains(d) == wanted);
-        picked.map(|(_, position)| position.clone()).collect()
+        picked.map(|(_, position)| *position).collect()
     };
     (pick(true), pick(false))
 }
@@ -89,30 +87,23 @@ pub(super) fn gather<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
         mapped: list("start_index_map"),
         vector: vector_dimension(&list("index_vector_dim")),
     };
-    let mut body = Lines::default();
-    let all = (0..result.rank()).map(|d| body.value(format!("linalg.index {d} : index")));
-    let all: Vec<String> = all.collect();
-    let (window, at) = split(&all, &list("offset_dims"));
-    let starts = dimension_numbers.starts(&mut body, "%1", indices, &at);
-    let mut window = window.into_iter();
-    let mut element_position = Vec::new();
-    for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
-        let mut terms = Vec::new();
-        if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
-            terms.push(clamped(&mut body, start, indices.element, extent - size));
+    let tensors = [source.value(0)?, source.value(1)?];
+    let gathered = map(&source.at, &[], source.result_type()?, &[], |body, _| {
+        let all = (0..result.rank()).map(|d| body.loop_index(d)).collect::<Result<Vec<_>, _>>()?;
+        let (window, at) = split(&all, &list("offset_dims"));
+        let starts = dimension_numbers.starts((tensors[1], indices), &at, body);
+        let mut window = window.into_iter();
+        let mut position = Vec::new();
+        for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
+            let start = starts.iter().find(|(dimension, _)| *dimension == d);
+            let start = start.map(|(_, start)| clamped(*start, indices.element, extent - size, body));
+            let step = dimension_numbers.has_window(d).then(|| window.next()).flatten();
+            let terms = [start, dimension_numbers.batch(d, &at), step];
+            position.push(sum(terms.into_iter().flatten(), body));
         }
-        terms.extend(dimension_numbers.batch(d, &at).cloned());
-        if dimension_numbers.has_window(d) {
-            terms.extend(window.next());
-        }
-        element_position.push(sum(&mut body, terms));
-    }
-    let e = result.element.text();
-    let value = body.value(format!("tensor.extract %0[{}] : {}", element_position.join(", "), array.text()));
-    body.line(format!("linalg.yield {value} : {e}"));
-    let mut lines = Lines::default();
-    let name = map(&mut lines, &[], result, body.text());
-    source.replace(&lines, &name)
+        Ok::<_, PassError>(body.element(tensors[0], &position))
+    })?;
+    Ok(vec![gathered])
 }
 
 fn vector_dimension(list: &[i64]) -> usize {
@@ -120,14 +111,8 @@ fn vector_dimension(list: &[i64]) -> usize {
     list.first().map_or(0, |d| d.unsigned_abs() as usize)
 }
 
-fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
-    let mut terms = terms.into_iter();
-    match terms.next() {
-        None => index(lines, 0),
-        Some(first) => {
-            terms.fold(first, |sum, term| lines.value(format!("arith.addi {sum}, {term} : index")))
-        }
-    }
+fn sum<'c: 'a, 'a>(terms: impl IntoIterator<Item = Value<'c, 'a>>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+    terms.into_iter().reduce(|sum, term| at.addi(sum, term)).unwrap_or_else(|| at.idx(0))
 }
 
 /// Emits the updates in order. Windows that are not completely in bounds are computed but not written.
@@ -145,74 +130,49 @@ pub(crate) fn scatter<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let windows = list("update_window_dims");
     let sizes = dimension_numbers.sizes(array.rank(), &update.extents, &windows);
     let never_fits = sizes.iter().zip(&array.extents).any(|(s, e)| s > e);
-    if update.volume() == 0 || never_fits {
-        return Ok(source.values.iter().take(count).copied().collect());
-    }
-    let elements: Vec<Element> = source.results.iter().map(|r| r.element).collect();
-    let updates: Vec<Tensor> = source.operands.iter().skip(count + 1).cloned().collect();
-    let carried: Vec<_> =
-        source.results.iter().enumerate().map(|(n, t)| (format!("%{n}"), t.text())).collect();
-    let mut lines = Lines::default();
-    let made = nest(&mut lines, &update.extents, &carried, &mut |lines, all, arrays| {
+    let (arrays, others) = source.values.split_at(count.min(source.values.len()));
+    let (Some((places, updates)), false) = (others.split_first(), update.volume() == 0 || never_fits) else {
+        return Ok(arrays.to_vec());
+    };
+    nest(&source.at, &update.extents, arrays, &mut |to, all, arrays| {
         let (window, at) = split(all, &windows);
-        let starts = dimension_numbers.starts(lines, &format!("%{count}"), indices, &at);
+        let starts = dimension_numbers.starts((*places, indices), &at, to);
         let mut window = window.into_iter();
-        let mut element_position = Vec::new();
-        let mut inside = lines.value("arith.constant true");
+        let mut position = Vec::new();
+        let mut inside = to.truth(true);
         for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
-            let mut terms = Vec::new();
-            if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
-                terms.push(converted_index(lines, start, indices.element));
-            }
-            terms.extend(dimension_numbers.batch(d, &at).cloned());
-            let start = sum(lines, terms);
-            let end = index(lines, (extent - size + 1).max(0));
+            let start = starts.iter().find(|(dimension, _)| *dimension == d);
+            let start = start.map(|(_, start)| converted_index(*start, indices.element, to));
+            let start = sum([start, dimension_numbers.batch(d, &at)].into_iter().flatten(), to);
             // The unsigned comparison also rejects negative positions.
-            let fits = lines.value(format!("arith.cmpi ult, {start}, {end} : index"));
-            inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
-            let zero = index(lines, 0);
-            let start = lines.value(format!("arith.select {fits}, {start}, {zero} : index"));
+            let fits = to.cmpi(Integers::Less, start, to.idx((extent - size + 1).max(0)));
+            inside = to.andi(inside, fits);
+            let zero = to.idx(0);
+            let start = to.select(fits, start, zero);
             let step = dimension_numbers.has_window(d).then(|| window.next()).flatten();
-            element_position.push(sum(lines, [start].into_iter().chain(step).collect()));
+            position.push(sum([start].into_iter().chain(step), to));
         }
-        let element_position = element_position.join(", ");
-        let mut scalars = Vec::new();
-        for (name, tensor) in arrays.iter().zip(&source.results) {
-            scalars
-                .push(lines.value(format!("tensor.extract {name}[{element_position}] : {}", tensor.text())));
-        }
-        for (n, tensor) in updates.iter().enumerate() {
-            let name = count + 1 + n;
-            let at = all.join(", ");
-            scalars.push(lines.value(format!("tensor.extract %{name}[{at}] : {}", tensor.text())));
-        }
-        let both: Vec<Element> = elements.iter().copied().chain(updates.iter().map(|u| u.element)).collect();
-        let new = payload::placeholder(lines, 0, &scalars, &both, &elements);
-        let mut written = Vec::new();
-        let results = source.results.iter().zip(arrays);
-        for ((tensor, array), (new, old)) in results.zip(new.iter().zip(&scalars)) {
-            let e = tensor.element.text();
-            let value = lines.value(format!("arith.select {inside}, {new}, {old} : {e}"));
-            written.push(lines.value(format!(
-                "tensor.insert {value} into {array}[{element_position}] : {}",
-                tensor.text()
-            )));
-        }
-        written
-    });
-    source.with_bodies(&lines, &made)
+        let old: Vec<Value> = arrays.iter().map(|array| to.element(*array, &position)).collect();
+        let updates = updates.iter().map(|update| to.element(*update, all));
+        let both: Vec<Value> = old.iter().copied().chain(updates).collect();
+        let new = payload::apply(source, 0, &both, to)?;
+        let written = arrays.iter().zip(new.into_iter().zip(old));
+        let write = |(array, (new, old)): (&Value<'c, 'a>, _)| {
+            to.with_element(*array, &position, to.select(inside, new, old))
+        };
+        Ok(written.map(write).collect())
+    })
 }
 
 /// Converts an integer of any type to an `index`.
-fn converted_index(lines: &mut Lines, value: &str, element: Element) -> String {
-    let signless = element.signless();
-    let (value, cast) = match element {
-        Element::Unsigned(_) => {
-            let cast =
-                format!("builtin.unrealized_conversion_cast {value} : {} to {signless}", element.text());
-            (lines.value(cast), ops::arith::INDEX_CASTUI)
-        }
-        _ => (value.to_owned(), ops::arith::INDEX_CAST),
+fn converted_index<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    element: Element,
+    at: &Builder<'c, 'a>,
+) -> Value<'c, 'a> {
+    let cast = match element {
+        Element::Unsigned(_) => ops::arith::INDEX_CASTUI,
+        _ => ops::arith::INDEX_CAST,
     };
-    lines.value(format!("{cast} {value} : {signless} to index"))
+    at.convert(cast, element.without_sign(value, at), at.index_type())
 }

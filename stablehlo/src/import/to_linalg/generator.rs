@@ -6,20 +6,22 @@
 //! whose default is Philox. The state is the key and the counter. Philox has a 128-bit counter: a state of two words
 //! contains only its lower half, and the upper half is the key.
 
-use super::generic::{Port, dims, empty, generic};
-use super::operation::SourceOp;
-use super::operation::Values;
+use super::operation::{SourceOp, Values};
 use crate::import::element::Element;
+use melior::ir::Value;
 use melior::ir::operation::OperationLike;
+use skript_dialect::PassError;
 use skript_dialect::melior;
-use skript_passes::ir::splice::Lines;
+use skript_passes::ir::builder::arith::Integers;
+use skript_passes::ir::generic::map;
+use skript_passes::ir::{Builder, ops, types};
 
-/// 64-bit words as names of `i64` values: the key, and the halves of the counter.
-struct State {
-    key: String,
-    counter: String,
+/// 64-bit words: the key, and the halves of the counter.
+struct State<'c, 'a> {
+    key: Value<'c, 'a>,
+    counter: Value<'c, 'a>,
     /// The upper half of the counter, which only Philox uses.
-    upper: String,
+    upper: Value<'c, 'a>,
 }
 
 pub(super) fn generate<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
@@ -45,236 +47,207 @@ pub(super) fn generate<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
             return Err("supports only integers and floats as elements".into());
         }
     };
-    let mut lines = Lines::default();
-    let mut words = Vec::new();
-    for n in 0..given {
-        let address = lines.value(format!("arith.constant {n} : index"));
-        let word = lines.value(format!("tensor.extract %0[{address}] : {}", state.text()));
-        words.push(lines.value(format!("builtin.unrealized_conversion_cast {word} : ui64 to i64")));
-    }
+    let (at, word) = (&source.at, types::word(source.at.context));
+    let tensor = source.value(0)?;
+    let words = (0..given).map(|n| at.cast(at.element(tensor, &[at.idx(n)]), word));
+    let words: Vec<Value> = words.collect();
     let [key, counter, third @ ..] = words.as_slice() else {
         return Err("lacks its state".into());
     };
-    let upper = third.first().unwrap_or(key);
-    // Names in the body must differ from names outside of it.
-    let mut body = Lines::default();
-    let around = State { key: "%key".to_owned(), counter: "%counter".to_owned(), upper: "%upper".to_owned() };
-    let (value, steps) = if is_philox {
-        philox(&mut body, &around, &result.extents, width)
-    } else {
-        three_fry(&mut body, &around, &result.extents, width)
+    let around = State { key: *key, counter: *counter, upper: *third.first().unwrap_or(key) };
+    let volume = result.volume();
+    let steps = match (is_philox, width) {
+        (true, 64) => (2 * volume + 3) / 4,
+        (true, _) => (volume + 3) / 4,
+        (false, 64) => volume,
+        (false, _) => halved(&result.extents).1.iter().product(),
     };
-    let value = match width {
-        32 | 64 => value,
-        _ => body.value(format!("arith.trunci {value} : i32 to i{width}")),
-    };
-    let (signless, t) = (format!("i{width}"), result.element.text());
-    let value = match result.element {
-        _ if signless == t => value,
-        Element::Float(_) => body.value(format!("arith.bitcast {value} : {signless} to {t}")),
-        _ => body.value(format!("builtin.unrealized_conversion_cast {value} : {signless} to {t}")),
-    };
-    body.line(format!("linalg.yield {value} : {t}"));
-    let out = empty(&mut lines, result);
-    let rank = result.rank();
-    let port = Port::new(&out, result, dims(0..rank));
-    let text = body.text().replace("%v", "%w");
-    let text = text.replace("%key", key).replace("%counter", counter);
-    let text = text.replace("%upper", upper);
-    let bits = plain(&mut lines, rank, port, &text);
-    let steps = lines.value(format!("arith.constant {steps} : i64"));
-    let (low, high) = counted(&mut lines, counter, upper, &steps);
-    let mut elements = Vec::new();
-    for word in [key, &low, &high].into_iter().take(words.len()) {
-        elements.push(lines.value(format!("builtin.unrealized_conversion_cast {word} : i64 to ui64")));
-    }
-    let next = lines.value(format!("tensor.from_elements {} : {}", elements.join(", "), state.text()));
-    Ok(source.splice(&lines, &[next, bits])?.values)
+    let bits = map(at, &[], result.r#type(at.context), &[], |body, _| {
+        let generated = if is_philox { philox } else { three_fry };
+        let value = generated(body, &around, &result.extents, width)?;
+        let value = match width {
+            32 | 64 => value,
+            _ => body.convert(ops::arith::TRUNCI, value, types::int(body.context, width)),
+        };
+        let element = result.element.r#type(body.context);
+        Ok::<_, PassError>(match result.element {
+            Element::Float(_) => body.bitcast(value, element),
+            other => other.with_sign(value, body),
+        })
+    })?;
+    let (low, high) = counted(at, &around, at.int(steps, word));
+    let next = [around.key, low, high].into_iter().take(words.len());
+    let next: Vec<Value> = next.map(|word| at.cast(word, state.element.r#type(at.context))).collect();
+    Ok(vec![at.of_elements(&next, state.r#type(at.context)), bits])
 }
 
-/// Emits a map without inputs, whose body captures values from outside.
-fn plain(lines: &mut Lines, rank: usize, out: Port, body: &str) -> String {
-    // `generic` renames names that begin with `%v`, so the outer names are inserted afterwards.
-    let marked = body.replace("%v", "%outer");
-    let mut inner = Lines::default();
-    let made = generic(&mut inner, rank, 0, &[], &[out], &marked);
-    let text = inner.text().replace("%outer", "%v");
-    let rhs = text.split_once(" = ").map_or("", |(_, rhs)| rhs);
-    debug_assert!(made.len() == 1);
-    lines.value(rhs.trim_end())
-}
-
-/// Emits the value of an element, i32 or i64; returns its name and the increment of the counter.
-fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (String, i64) {
-    let addresses = places(body, extents.len());
-    if width == 64 {
-        let number = linear(body, &addresses, extents);
-        let (low, high) = block_of_two(body, state, &number);
-        return (joined(body, &low, &high), extents.iter().product());
-    }
-    // Two adjacent elements share a counter: along the first dimension of even extent, otherwise along the longest
-    // dimension.
+/// The dimension along which two adjacent elements share a counter: the first one of even extent, otherwise the longest one. The
+/// extents of the counters.
+fn halved(extents: &[i64]) -> (Option<usize>, Vec<i64>) {
     let even = extents.iter().position(|e| e % 2 == 0);
     let longest = || extents.iter().enumerate().rev().max_by_key(|(_, extent)| **extent).map(|(d, _)| d);
-    let mut halves = extents.to_vec();
-    let mut half_positions = addresses;
     let split = even.or_else(longest);
-    let split = split.and_then(|d| halves.get_mut(d).zip(half_positions.get_mut(d)));
-    let Some((extent, address)) = split else {
-        let number = body.value("arith.constant 0 : i64");
-        return (block_of_two(body, state, &number).0, 1);
-    };
-    let two = body.value("arith.constant 2 : i64");
-    *extent = (*extent + 1) / 2;
-    let whole = std::mem::take(address);
-    *address = body.value(format!("arith.divui {whole}, {two} : i64"));
-    let lane = body.value(format!("arith.remui {whole}, {two} : i64"));
-    let number = linear(body, &half_positions, &halves);
-    let (first, second) = block_of_two(body, state, &number);
-    let lane = body.value(format!("arith.trunci {lane} : i64 to i1"));
-    let value = body.value(format!("arith.select {lane}, {second}, {first} : i32"));
-    (value, halves.iter().product())
+    let half = |(d, extent): (usize, &i64)| if Some(d) == split { (extent + 1) / 2 } else { *extent };
+    (split, extents.iter().enumerate().map(half).collect())
 }
 
-fn philox(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (String, i64) {
-    let addresses = places(body, extents.len());
-    let number = linear(body, &addresses, extents);
-    let words = if width == 64 { 2 } else { 1 };
-    let volume: i64 = extents.iter().product();
-    let per_block = body.value(format!("arith.constant {} : i64", 4 / words));
-    let block = body.value(format!("arith.divui {number}, {per_block} : i64"));
-    let lane = body.value(format!("arith.remui {number}, {per_block} : i64"));
-    let block = block_of_four(body, state, &block);
-    let [first, second, third, fourth] = block;
+type Computed<'c, 'a> = Result<Value<'c, 'a>, PassError>;
+
+/// Emits the value of an element, i32 or i64.
+fn three_fry<'c: 'a, 'a>(
+    body: &Builder<'c, 'a>,
+    state: &State<'c, 'a>,
+    extents: &[i64],
+    width: u32,
+) -> Computed<'c, 'a> {
+    let mut position = indices(body, extents.len())?;
+    if width == 64 {
+        let number = linear(body, &position, extents);
+        let (low, high) = block_of_two(body, state, number);
+        return Ok(joined(body, low, high));
+    }
+    let (split, halves) = halved(extents);
+    let Some(index) = split.and_then(|d| position.get_mut(d)) else {
+        return Ok(block_of_two(body, state, word(body, 0)).0);
+    };
+    let two = word(body, 2);
+    let whole = *index;
+    *index = body.divui(whole, two);
+    let lane = body.remui(whole, two);
+    let number = linear(body, &position, &halves);
+    let (first, second) = block_of_two(body, state, number);
+    let lane = body.convert(ops::arith::TRUNCI, lane, types::flag(body.context));
+    Ok(body.select(lane, second, first))
+}
+
+/// Like [`three_fry`].
+fn philox<'c: 'a, 'a>(
+    body: &Builder<'c, 'a>,
+    state: &State<'c, 'a>,
+    extents: &[i64],
+    width: u32,
+) -> Computed<'c, 'a> {
+    let number = linear(body, &indices(body, extents.len())?, extents);
+    let per_block = word(body, if width == 64 { 2 } else { 4 });
+    let block = body.divui(number, per_block);
+    let lane = body.remui(number, per_block);
+    let [first, second, third, fourth] = block_of_four(body, state, block);
     let (mut value, others) = match width {
-        64 => (joined(body, &first, &second), vec![joined(body, &third, &fourth)]),
+        64 => (joined(body, first, second), vec![joined(body, third, fourth)]),
         _ => (first, vec![second, third, fourth]),
     };
-    let t = if width == 64 { "i64" } else { "i32" };
     for (n, other) in (1..).zip(others) {
-        let n = body.value(format!("arith.constant {n} : i64"));
-        let here = body.value(format!("arith.cmpi eq, {lane}, {n} : i64"));
-        value = body.value(format!("arith.select {here}, {other}, {value} : {t}"));
+        let is_selected = body.cmpi(Integers::Equal, lane, word(body, n));
+        value = body.select(is_selected, other, value);
     }
-    (value, (volume * words + 3) / 4)
+    Ok(value)
 }
 
 /// Emits the indices of the map as i64.
-fn places(body: &mut Lines, rank: usize) -> Vec<String> {
-    let mut addresses = Vec::new();
-    for d in 0..rank {
-        let index = body.value(format!("linalg.index {d} : index"));
-        addresses.push(body.value(format!("arith.index_cast {index} : index to i64")));
-    }
-    addresses
+fn indices<'c: 'a, 'a>(body: &Builder<'c, 'a>, rank: usize) -> Values<'c, 'a> {
+    (0..rank).map(|d| Ok(body.index_cast(body.loop_index(d)?, types::word(body.context)))).collect()
 }
 
 /// Emits the row-major position of an element.
-fn linear(body: &mut Lines, addresses: &[String], extents: &[i64]) -> String {
-    let mut number = body.value("arith.constant 0 : i64");
-    for (address, extent) in addresses.iter().zip(extents) {
-        let extent = body.value(format!("arith.constant {extent} : i64"));
-        number = body.value(format!("arith.muli {number}, {extent} : i64"));
-        number = body.value(format!("arith.addi {number}, {address} : i64"));
-    }
-    number
+fn linear<'c: 'a, 'a>(body: &Builder<'c, 'a>, position: &[Value<'c, 'a>], extents: &[i64]) -> Value<'c, 'a> {
+    position.iter().zip(extents).fold(word(body, 0), |number, (index, extent)| {
+        body.addi(body.muli(number, word(body, *extent)), *index)
+    })
 }
 
 /// Splits an i64 into its lower and its upper half.
-fn halves(body: &mut Lines, word: &str) -> (String, String) {
-    let low = body.value(format!("arith.trunci {word} : i64 to i32"));
-    let by = body.value("arith.constant 32 : i64");
-    let high = body.value(format!("arith.shrui {word}, {by} : i64"));
-    (low, body.value(format!("arith.trunci {high} : i64 to i32")))
+fn halves<'c: 'a, 'a>(body: &Builder<'c, 'a>, whole: Value<'c, 'a>) -> (Value<'c, 'a>, Value<'c, 'a>) {
+    let half = |value| body.convert(ops::arith::TRUNCI, value, types::int(body.context, 32));
+    let low = half(whole);
+    (low, half(body.shrui(whole, word(body, 32))))
 }
 
-fn joined(body: &mut Lines, low: &str, high: &str) -> String {
-    let low = body.value(format!("arith.extui {low} : i32 to i64"));
-    let high = body.value(format!("arith.extui {high} : i32 to i64"));
-    let by = body.value("arith.constant 32 : i64");
-    let high = body.value(format!("arith.shli {high}, {by} : i64"));
-    body.value(format!("arith.ori {low}, {high} : i64"))
+fn joined<'c: 'a, 'a>(body: &Builder<'c, 'a>, low: Value<'c, 'a>, high: Value<'c, 'a>) -> Value<'c, 'a> {
+    let [low, high] =
+        [low, high].map(|half| body.convert(ops::arith::EXTUI, half, types::word(body.context)));
+    body.ori(low, body.shli(high, word(body, 32)))
 }
 
-fn word(body: &mut Lines, value: u32) -> String {
-    body.value(format!("arith.constant {} : i32", value.cast_signed()))
+fn word<'c: 'a, 'a>(body: &Builder<'c, 'a>, value: i64) -> Value<'c, 'a> {
+    body.int(value, types::word(body.context))
 }
 
-fn apply(body: &mut Lines, op: &str, a: &str, b: &str) -> String {
-    body.value(format!("arith.{op} {a}, {b} : i32"))
+fn half_word<'c: 'a, 'a>(body: &Builder<'c, 'a>, value: u32) -> Value<'c, 'a> {
+    body.int(value.cast_signed().into(), types::int(body.context, 32))
 }
 
 /// Threefry-2x32 of the counter plus `number`.
-fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, String) {
+fn block_of_two<'c: 'a, 'a>(
+    body: &Builder<'c, 'a>,
+    state: &State<'c, 'a>,
+    number: Value<'c, 'a>,
+) -> (Value<'c, 'a>, Value<'c, 'a>) {
     const EVEN: [u32; 4] = [13, 15, 26, 6];
     const ODD: [u32; 4] = [17, 29, 16, 24];
-    let count = body.value(format!("arith.addi {}, {number} : i64", state.counter));
-    let (mut x, mut y) = halves(body, &count);
-    let (first, second) = halves(body, &state.key);
-    let parity = word(body, 0x1bd1_1bda);
-    let third = apply(body, "xori", &first, &second);
-    let third = apply(body, "xori", &third, &parity);
-    x = apply(body, "addi", &x, &first);
-    y = apply(body, "addi", &y, &second);
+    let (mut x, mut y) = halves(body, body.addi(state.counter, number));
+    let (first, second) = halves(body, state.key);
+    let parity = half_word(body, 0x1bd1_1bda);
+    let third = body.xori(body.xori(first, second), parity);
+    x = body.addi(x, first);
+    y = body.addi(y, second);
     // The rotations of each group, and the keys that are added after the group.
     let groups = [
-        (EVEN, &second, &third),
-        (ODD, &third, &first),
-        (EVEN, &first, &second),
-        (ODD, &second, &third),
-        (EVEN, &third, &first),
+        (EVEN, second, third),
+        (ODD, third, first),
+        (EVEN, first, second),
+        (ODD, second, third),
+        (EVEN, third, first),
     ];
     for (group, (rotations, of_x, of_y)) in (1..).zip(groups) {
         for rotation in rotations {
-            x = apply(body, "addi", &x, &y);
-            let (left, right) = (word(body, rotation), word(body, 32 - rotation));
-            let upper = apply(body, "shli", &y, &left);
-            let lower = apply(body, "shrui", &y, &right);
-            let turned = apply(body, "ori", &upper, &lower);
-            y = apply(body, "xori", &x, &turned);
+            x = body.addi(x, y);
+            let (left, right) = (half_word(body, rotation), half_word(body, 32 - rotation));
+            let upper = body.shli(y, left);
+            let turned = body.ori(upper, body.shrui(y, right));
+            y = body.xori(x, turned);
         }
-        x = apply(body, "addi", &x, of_x);
-        y = apply(body, "addi", &y, of_y);
-        let round = word(body, group);
-        y = apply(body, "addi", &y, &round);
+        x = body.addi(x, of_x);
+        y = body.addi(y, of_y);
+        y = body.addi(y, half_word(body, group));
     }
     (x, y)
 }
 
-/// Increments a 128-bit counter; returns its halves.
-fn counted(body: &mut Lines, counter: &str, upper: &str, more: &str) -> (String, String) {
-    let low = body.value(format!("arith.addi {counter}, {more} : i64"));
-    let carry = body.value(format!("arith.cmpi ult, {low}, {counter} : i64"));
-    let carry = body.value(format!("arith.extui {carry} : i1 to i64"));
-    let high = body.value(format!("arith.addi {upper}, {carry} : i64"));
-    (low, high)
+/// Increments the 128-bit counter; returns its halves.
+fn counted<'c: 'a, 'a>(
+    body: &Builder<'c, 'a>,
+    state: &State<'c, 'a>,
+    more: Value<'c, 'a>,
+) -> (Value<'c, 'a>, Value<'c, 'a>) {
+    let low = body.addi(state.counter, more);
+    let carry = body.cmpi(Integers::Less, low, state.counter);
+    let carry = body.convert(ops::arith::EXTUI, carry, types::word(body.context));
+    (low, body.addi(state.upper, carry))
 }
 
 /// Philox-4x32 of the counter plus `number`.
-fn block_of_four(body: &mut Lines, state: &State, number: &str) -> [String; 4] {
-    let (low, high) = counted(body, &state.counter, &state.upper, number);
-    let ((a, b), (c, d)) = (halves(body, &low), halves(body, &high));
+fn block_of_four<'c: 'a, 'a>(
+    body: &Builder<'c, 'a>,
+    state: &State<'c, 'a>,
+    number: Value<'c, 'a>,
+) -> [Value<'c, 'a>; 4] {
+    let (low, high) = counted(body, state, number);
+    let ((a, b), (c, d)) = (halves(body, low), halves(body, high));
     let mut x = [a, b, c, d];
-    let mut keys = halves(body, &state.key);
-    let (first, second) = (word(body, 0x9e37_79b9), word(body, 0xbb67_ae85));
-    let factors = [0xd251_1f53i64, 0xcd9e_8d57];
+    let mut keys = halves(body, state.key);
+    let (first, second) = (half_word(body, 0x9e37_79b9), half_word(body, 0xbb67_ae85));
+    let product = |x: Value<'c, 'a>, factor: i64| {
+        let x = body.convert(ops::arith::EXTUI, x, types::word(body.context));
+        halves(body, body.muli(x, word(body, factor)))
+    };
     for round in 0..10 {
         if round > 0 {
-            keys.0 = apply(body, "addi", &keys.0, &first);
-            keys.1 = apply(body, "addi", &keys.1, &second);
+            keys = (body.addi(keys.0, first), body.addi(keys.1, second));
         }
-        let product = |body: &mut Lines, x: &str, factor: i64| {
-            let x = body.value(format!("arith.extui {x} : i32 to i64"));
-            let factor = body.value(format!("arith.constant {factor} : i64"));
-            let whole = body.value(format!("arith.muli {x}, {factor} : i64"));
-            halves(body, &whole)
-        };
-        let (low_0, high_0) = product(body, &x[0], factors[0]);
-        let (low_1, high_1) = product(body, &x[2], factors[1]);
-        let mixed = apply(body, "xori", &high_1, &x[1]);
-        let mixed = apply(body, "xori", &mixed, &keys.0);
-        let other = apply(body, "xori", &high_0, &x[3]);
-        let other = apply(body, "xori", &other, &keys.1);
+        let (low_0, high_0) = product(x[0], 0xd251_1f53);
+        let (low_1, high_1) = product(x[2], 0xcd9e_8d57);
+        let mixed = body.xori(body.xori(high_1, x[1]), keys.0);
+        let other = body.xori(body.xori(high_0, x[3]), keys.1);
         x = [mixed, low_1, other, low_0];
     }
     x
@@ -286,13 +259,9 @@ mod tests {
 
     #[test]
     fn elements_side_by_side_share_a_counter() {
-        let state =
-            State { key: "%key".to_owned(), counter: "%counter".to_owned(), upper: "%upper".to_owned() };
-        let steps = |extents: &[i64], width| three_fry(&mut Lines::default(), &state, extents, width).1;
-        assert_eq!(steps(&[7], 32), 4);
-        assert_eq!(steps(&[3, 4, 5], 8), 30);
-        assert_eq!(steps(&[3, 5], 32), 9);
-        assert_eq!(steps(&[3, 5], 64), 15);
-        assert_eq!(steps(&[], 32), 1);
+        assert_eq!(halved(&[7]), (Some(0), vec![4]));
+        assert_eq!(halved(&[3, 4, 5]), (Some(1), vec![3, 2, 5]));
+        assert_eq!(halved(&[3, 5]), (Some(1), vec![3, 3]));
+        assert_eq!(halved(&[]), (None, Vec::new()));
     }
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An operation with its tensors and attributes as plain data.
 
-use super::payload;
 use crate::import::element::Element;
+use melior::Context;
 use melior::ir::attribute::{DenseElementsAttribute, DenseI64ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{PassError, op};
-use skript_passes::ir::splice::{Lines, Spliced, splice};
-use skript_passes::ir::types;
+use skript_passes::ir::{Builder, context, types};
 
 /// The type of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +52,11 @@ impl Tensor {
         !self.extents.contains(&types::DYNAMIC)
     }
 
+    /// The type in StableHLO.
+    pub(crate) fn r#type<'c>(&self, context: &'c Context) -> Type<'c> {
+        types::tensor(&self.extents, self.element.r#type(context))
+    }
+
     /// `tensor<2x3xf32>`
     pub fn text(&self) -> String {
         let extent = |e: &i64| match *e {
@@ -70,6 +74,8 @@ pub(crate) type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 /// An operation to convert.
 pub(crate) struct SourceOp<'c, 'a> {
     pub op: OperationRef<'c, 'a>,
+    /// The insertion point before the operation.
+    pub at: Builder<'c, 'a>,
     /// The name without the dialect.
     pub name: String,
     pub values: Vec<Value<'c, 'a>>,
@@ -101,7 +107,17 @@ impl<'c: 'a, 'a> SourceOp<'c, 'a> {
         let results = results.collect::<Result<Vec<_>, _>>()?;
         let name = op::name(&op);
         let name = name.split_once('.').map_or("", |(_, n)| n).to_owned();
-        Ok(SourceOp { op, name, values, operands, results })
+        let at = Builder::before(context::of(op), op)?;
+        Ok(SourceOp { op, at, name, values, operands, results })
+    }
+
+    pub(crate) fn value(&self, n: usize) -> Result<Value<'c, 'a>, PassError> {
+        self.values.get(n).copied().ok_or_else(|| "lacks an operand".into())
+    }
+
+    /// The type of the first result.
+    pub(crate) fn result_type(&self) -> Result<Type<'c>, PassError> {
+        Ok(self.result()?.r#type(self.at.context))
     }
 
     pub(crate) fn operand(&self, n: usize) -> Result<&Tensor, PassError> {
@@ -165,25 +181,6 @@ impl<'c: 'a, 'a> SourceOp<'c, 'a> {
             return Vec::new();
         };
         numbers(&attribute.to_string(), key)
-    }
-
-    /// Inserts text before the operation; returns the values that replace its results.
-    pub(crate) fn splice(&self, lines: &Lines, results: &[String]) -> Result<Spliced<'c, 'a>, PassError> {
-        let typed = results.iter().zip(&self.results);
-        let typed: Vec<_> = typed.map(|(n, t)| (n.clone(), t.text())).collect();
-        splice(self.op, &self.values, lines.text(), &typed)
-    }
-
-    /// Like [`SourceOp::splice`], and replaces placeholders by the bodies of the operation.
-    pub(crate) fn with_bodies(&self, lines: &Lines, results: &[String]) -> Values<'c, 'a> {
-        let spliced = self.splice(lines, results)?;
-        payload::fill(self, &spliced.operations)?;
-        Ok(spliced.values)
-    }
-
-    /// Like [`SourceOp::splice`], for text without placeholders and with one result.
-    pub(crate) fn replace(&self, lines: &Lines, result: &str) -> Values<'c, 'a> {
-        Ok(self.splice(lines, &[result.to_owned()])?.values)
     }
 }
 

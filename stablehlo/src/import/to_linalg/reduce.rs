@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts reductions over full dimensions and over windows.
 
-use super::constant;
-use super::generic::map;
-use super::generic::{Port, dims, empty, filled, generic};
-use super::operation::Values;
-use super::operation::{SourceOp, Tensor};
+use super::constant::{self, filled};
+use super::operation::{SourceOp, Values};
 use super::payload;
 use super::shape::{Border, padded};
-use crate::import::element::Element;
-use skript_passes::ir::splice::Lines;
+use crate::import::element::{Element, Float, converted};
+use crate::tensors::Tensors;
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::generic::{Access, all_loops, generic, map};
+use skript_passes::ir::{Builder, attributes, ops, types};
+use skript_symbolic::Affine;
 
-/// A body that applies region 0 to the accumulators and the values, and ends with `linalg.yield`.
-fn body(elements: &[Element]) -> String {
-    let mut lines = Lines::default();
-    let count = elements.len();
-    let mut operands: Vec<String> = (0..count).map(|n| format!("%o{n}")).collect();
-    operands.extend((0..count).map(|n| format!("%i{n}")));
-    let both = [elements, elements].concat();
-    let made = payload::placeholder(&mut lines, 0, &operands, &both, elements);
-    let types: Vec<String> = elements.iter().map(|e| e.text()).collect();
-    lines.line(format!("linalg.yield {} : {}", made.join(", "), types.join(", ")));
-    lines.text().to_owned()
+/// Applies region 0 to the accumulators, which are the last operands, and the first operands.
+fn reduced<'c: 'a, 'a>(
+    source: &SourceOp<'c, 'a>,
+    inputs: &[Access<'c, 'a>],
+    outputs: &[Access<'c, 'a>],
+    reductions: &[bool],
+) -> Values<'c, 'a> {
+    let op = generic(&source.at, inputs, outputs, reductions, |body, elements| {
+        let (values, sums) = elements.split_at(inputs.len());
+        let values = values.iter().take(sums.len()).copied();
+        payload::apply(source, 0, &sums.iter().copied().chain(values).collect::<Vec<_>>(), body)
+    })?;
+    Ok(source.at.results(op))
 }
 
 pub(crate) fn reduce<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let count = source.results.len();
-    let reduced = source.list("dimensions")?;
+    let reduced_dimensions = source.list("dimensions")?;
     let rank = source.operand(0)?.rank();
-    let is_reduced = |d: &usize| reduced.contains(&(*d as i64));
+    let is_reduced = |d: &usize| reduced_dimensions.contains(&(*d as i64));
     // The loops over kept dimensions come first.
     let (last, mut order): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_reduced);
     let kept = order.len();
     order.extend(&last);
-    let loop_of = |d: usize| order.iter().take_while(|o| **o != d).count();
-    let mut lines = Lines::default();
-    let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+    let loop_of = |d: usize| Affine::index(order.iter().take_while(|o| **o != d).count());
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for (n, result) in source.results.iter().enumerate() {
-        let index = dims((0..rank).map(loop_of));
-        inputs.push(Port::new(&format!("%{n}"), source.operand(n)?, index));
-        let init = filled(&mut lines, &format!("%{}", count + n), result);
-        outputs.push(Port::new(&init, result, dims(0..kept)));
-        elements.push(result.element);
+        inputs.push(Access(source.value(n)?, (0..rank).map(loop_of).collect()));
+        let init = filled(source.value(count + n)?, result.r#type(source.at.context), &source.at)?;
+        outputs.push(Access(init, all_loops(kept)));
     }
-    let body = body(&elements);
-    let made = generic(&mut lines, rank, last.len(), &inputs, &outputs, &body);
-    source.with_bodies(&lines, &made)
+    let reductions: Vec<bool> = (0..rank).map(|l| l >= kept).collect();
+    reduced(source, &inputs, &outputs, &reductions)
 }
 
 pub(crate) fn reduce_window<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
-    let count = source.results.len();
+    let (count, at) = (source.results.len(), &source.at);
     let rank = source.operand(0)?.rank();
     let ones = || vec![1; rank];
     let window = source.list("window_dimensions")?;
@@ -62,81 +63,74 @@ pub(crate) fn reduce_window<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a>
         .zip(&base)
         .map(|((low, high), base)| Border { low: *low, high: *high, interior: base - 1 })
         .collect();
-    let index: Vec<String> = strides
-        .iter()
-        .zip(&spread)
-        .enumerate()
-        .map(|(d, (stride, step))| format!("d{d} * {stride} + d{} * {step}", rank + d))
-        .collect();
-    let mut lines = Lines::default();
-    let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+    let subscripts = strides.iter().zip(&spread).enumerate();
+    let subscripts = subscripts.map(|(d, (stride, step))| slid((d, *stride), (rank + d, *step)));
+    let subscripts: Vec<Affine> = subscripts.collect::<Result<_, _>>()?;
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for (n, result) in source.results.iter().enumerate() {
-        let init = format!("%{}", count + n);
-        let (name, tensor) = padded(&mut lines, &format!("%{n}"), source.operand(n)?, &init, &borders);
-        inputs.push(Port::new(&name, &tensor, index.clone()));
-        let whole = filled(&mut lines, &init, result);
-        outputs.push(Port::new(&whole, result, dims(0..rank)));
-        elements.push(result.element);
+        let init = source.value(count + n)?;
+        inputs.push(Access(padded(source.value(n)?, init, &borders, at)?, subscripts.clone()));
+        outputs.push(Access(filled(init, result.r#type(at.context), at)?, all_loops(rank)));
     }
     // Only the shape of this operand is used: it defines the size of the windows.
-    let shape = Tensor { extents: window, element: Element::Pred };
-    let name = empty(&mut lines, &shape);
-    inputs.push(Port::new(&name, &shape, dims(rank..2 * rank)));
-    let body = body(&elements);
-    let made = generic(&mut lines, 2 * rank, rank, &inputs, &outputs, &body);
-    source.with_bodies(&lines, &made)
+    let shape = at.empty(types::tensor(&window, types::flag(at.context)));
+    inputs.push(Access(shape, (rank..2 * rank).map(Affine::index).collect()));
+    let reductions: Vec<bool> = (0..2 * rank).map(|l| l >= rank).collect();
+    reduced(source, &inputs, &outputs, &reductions)
+}
+
+/// The sum of multiples of two loop indices.
+pub(super) fn slid(first: (usize, i64), second: (usize, i64)) -> Result<Affine, PassError> {
+    let start = Affine::index(first.0).scale(first.1);
+    let sum = start.and_then(|start| start.add_scaled(&Affine::index(second.0), second.1));
+    sum.ok_or_else(|| "has a subscript above 64 bits".into())
 }
 
 /// The accumulator type of sums of products: f32 for half-precision floats.
 pub(crate) fn accumulator(element: Element) -> Element {
-    use crate::import::element::Float;
     match element {
         Element::Float(float) if float.is_half() => Element::Float(Float::F32),
         other => other,
     }
 }
 
-/// A body that adds the product of `%i0` and `%i1`, which have the types `x` and `y`, to `%o0`.
-pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
-    let mut lines = Lines::default();
-    let t = sum.text();
-    let mut convert = |name: &str, from: Element| {
-        if from == sum {
-            name.to_owned()
-        } else {
-            lines.value(format!("stablehlo.convert {name} : ({}) -> {t}", from.text()))
-        }
+/// Adds the product of the first two elements to the third one.
+pub(crate) fn product<'c: 'a, 'a>(elements: &[Value<'c, 'a>], at: &Builder<'c, 'a>) -> Values<'c, 'a> {
+    let [x, y, sum] = *elements else {
+        return Err("has another number of operands".into());
     };
-    let (x, y) = (convert("%i0", x), convert("%i1", y));
-    let sum = match sum {
+    let r#type = sum.r#type();
+    let [x, y] = [x, y].map(|value| converted(value, r#type, at));
+    let tensors = Tensors { at: *at };
+    Ok(vec![if types::reals(r#type).is_some() {
         // Sums may be reassociated and fused, as in all other contractions.
-        Element::Float(_) => {
-            let product = lines.value(format!("arith.mulf {x}, {y} fastmath<contract> : {t}"));
-            lines.value(format!("arith.addf %o0, {product} fastmath<reassoc,contract> : {t}"))
-        }
-        _ => {
-            let product = lines.value(format!("stablehlo.multiply {x}, {y} : {t}"));
-            lines.value(format!("stablehlo.add %o0, {product} : {t}"))
-        }
-    };
-    lines.line(format!("linalg.yield {sum} : {t}"));
-    lines.text().to_owned()
-}
-
-/// Emits a tensor of zeros; returns its name.
-pub(crate) fn zeros(lines: &mut Lines, tensor: &Tensor) -> String {
-    let zero = constant::zero(lines, tensor.element);
-    super::generic::filled_with(lines, &zero, tensor)
-}
-
-/// Emits a tensor of type `to`. Each element is that of `from` at the subscripts `index`, converted to the element
-/// type.
-pub(super) fn moved(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor, index: Vec<String>) -> String {
-    let (a, b) = (from.element.text(), to.element.text());
-    let body = if a == b {
-        format!("linalg.yield %i0 : {b}")
+        let flags = |flags| [("fastmath", attributes::fast(at.context, flags))];
+        let product = at.make(ops::arith::MULF, &[x, y], &flags("contract"), r#type);
+        at.make(ops::arith::ADDF, &[sum, product], &flags("reassoc,contract"), r#type)
     } else {
-        format!("%r = stablehlo.convert %i0 : ({a}) -> {b}\nlinalg.yield %r : {b}")
-    };
-    map(lines, &[Port::new(name, from, index)], to, &body)
+        tensors.same("add", &[sum, tensors.same("multiply", &[x, y])])
+    }])
+}
+
+/// A tensor of zeros.
+pub(crate) fn zeros<'c: 'a, 'a>(
+    extents: &[i64],
+    element: Element,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let zero = constant::zero(element, at);
+    Ok(at.fill(zero, types::tensor(extents, element.r#type(at.context)))?)
+}
+
+/// A tensor of type `to`. Each element is that of `from` at the subscripts `index`, converted to the element type.
+pub(super) fn moved<'c: 'a, 'a>(
+    from: Value<'c, 'a>,
+    index: Vec<Affine>,
+    to: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    map(at, &[Access(from, index)], to, &[], |body, elements| {
+        let element = *elements.first().ok_or("lacks an element")?;
+        Ok(converted(element, types::element_or_self(to), body))
+    })
 }

@@ -4,11 +4,12 @@
 use super::{integer, views};
 use crate::import::element::{Element, Float};
 use crate::import::scalar_to_arith::compare::{compare, direction};
-use crate::import::scalar_to_arith::{Scalar, precision};
-use crate::import::to_linalg::{SourceOp, Tensor};
-use skript_passes::ir::ops;
-use skript_passes::ir::splice::Lines;
-use skript_semantics::{ScalarKind, ScalarOp, StableHlo};
+use crate::import::scalar_to_arith::precision;
+use crate::import::to_linalg::SourceOp;
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::{Builder, attributes, ops, types};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp, StableHlo};
 
 /// Whether the `skript` dialect supports elements of this type: signed integers, floats, bools.
 pub(crate) fn is_supported(element: Element) -> bool {
@@ -55,68 +56,61 @@ const OF_BOOLS: [(&str, &str); 4] = [
 ];
 
 /// Functions of `chlo` on reals.
-const OF_CHLO: [&str; 10] = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "sinh", "tan"];
+const OF_CHLO: [(&str, ScalarOp); 10] = [
+    ("acos", ScalarOp::Acos),
+    ("acosh", ScalarOp::Acosh),
+    ("asin", ScalarOp::Asin),
+    ("asinh", ScalarOp::Asinh),
+    ("atan", ScalarOp::Atan),
+    ("atanh", ScalarOp::Atanh),
+    ("cosh", ScalarOp::Cosh),
+    ("erf", ScalarOp::Erf),
+    ("sinh", ScalarOp::Sinh),
+    ("tan", ScalarOp::Tan),
+];
 
-/// Appends the operations that compute the result; operands are `%0`, `%1`, …. `None` if the operation is not
-/// supported.
-pub(super) fn form(lines: &mut Lines, source: &SourceOp) -> Option<String> {
-    let result = source.results.first().filter(|_| source.results.len() == 1)?;
-    let first = source.operands.first()?;
-    let element = first.element;
-    let kind = kind(element)?;
-    let t = first.text();
+/// Creates the operations that compute the result. `None` if the operation is not supported.
+pub(super) fn form<'c, 'a>(source: &SourceOp<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let result = source.result_type().ok().filter(|_| source.results.len() == 1)?;
+    let (first, at) = (source.operands.first()?, &source.at);
+    let (kind, x) = (kind(first.element)?, *source.values.first()?);
+    let t = x.r#type();
+    let unary = |op, value| at.make(op, &[value], &[], t);
+    let binary = |op, lhs, rhs| at.make(op, &[lhs, rhs], &[], result);
     let name = source.name.as_str();
     if skript_dialect::op::name(&source.op).starts_with("chlo.") {
-        return of_chlo(lines, name, first);
+        return of_chlo(at, name, x, first.element);
     }
     match name {
-        "broadcast_in_dim" => return views::broadcast(lines, source),
-        "reshape" => return views::reshape(lines, source),
+        "broadcast_in_dim" => return views::broadcast(source),
+        "reshape" => return views::reshape(source),
         "select" => {
-            let condition = views::spread(lines, source, 0)?;
-            let types = format!("{}, {}", result.with_element(Element::Pred).text(), result.text());
-            return Some(lines.value(format!("skript.select {condition}, %1, %2 : {types}")));
+            let condition = views::spread(source, 0)?;
+            return Some(select(at, condition, source.value(1).ok()?, source.value(2).ok()?));
         }
         "clamp" => {
-            let (low, high) = (views::spread(lines, source, 0)?, views::spread(lines, source, 2)?);
-            let t = result.text();
-            let raised = lines.value(format!("skript.max %1, {low} : {t}"));
-            return Some(lines.value(format!("skript.min {raised}, {high} : {t}")));
+            let (low, high) = (views::spread(source, 0)?, views::spread(source, 2)?);
+            let raised = binary(ops::skript::MAX, source.value(1).ok()?, low);
+            return Some(binary(ops::skript::MIN, raised, high));
         }
-        "compare" => {
-            let direction = direction(source.op)?;
-            if direction.total && kind == ScalarKind::Real {
-                return by_bits(lines, source, |s| compare(s, direction));
-            }
-            let ordered =
-                [ScalarOp::Lt, ScalarOp::Le, ScalarOp::Gt, ScalarOp::Ge, ScalarOp::Eq, ScalarOp::Ne];
-            let spelled =
-                |op: &ScalarOp| matches!(op.stablehlo(kind), StableHlo::Compare(w) if w == direction.word);
-            let op = ordered.iter().find(|op| spelled(op))?;
-            return Some(lines.value(format!("{} %0, %1 : {t}", op.row().name)));
-        }
+        "compare" => return comparison(source, [x, source.value(1).ok()?], kind),
         "reduce_precision" => {
-            let format = precision::format(source.op)?;
-            return by_bits(lines, source, |s| precision::reduce(s, format));
+            return precision::reduce(at, x, first.element, precision::format(source.op)?);
         }
-        "convert" => return integer::convert(lines, source),
+        "convert" => return integer::convert(source),
         "bitcast_convert" => {
             // Supports only equal widths: other casts change the shape.
-            let same = first.extents == result.extents && kind != ScalarKind::Bool;
-            let cast = format!("arith.bitcast %0 : {t} to {}", result.text());
-            return same.then(|| lines.value(cast));
+            let is_same = first.extents == source.results.first()?.extents && kind != ScalarKind::Bool;
+            return is_same.then(|| at.make(ops::arith::BITCAST, &[x], &[], result));
         }
         "logistic" => {
-            let minus = lines.value(format!("skript.neg %0 : {t}"));
-            let power = lines.value(format!("skript.exp {minus} : {t}"));
-            let one = number(lines, "1.0", first);
-            let sum = lines.value(format!("skript.add {power}, {one} : {t}"));
-            return Some(lines.value(format!("skript.div {one}, {sum} : {t}")));
+            let power = at.make(ops::skript::EXP, &[unary(ops::skript::NEG, x)], &[], t);
+            let one = number(at, Scalar::Real(1.0), t);
+            return Some(binary(ops::skript::DIV, one, binary(ops::skript::ADD, power, one)));
         }
         "is_finite" => {
-            let size = lines.value(format!("skript.abs %0 : {t}"));
-            let infinity = infinity(lines, first)?;
-            return Some(lines.value(format!("skript.lt {size}, {infinity} : {t}")));
+            let size = unary(ops::skript::ABS, x);
+            return Some(compared(at, ops::skript::LT, size, infinity(at, t)));
         }
         _ => {}
     }
@@ -127,13 +121,27 @@ pub(super) fn form(lines: &mut Lines, source: &SourceOp) -> Option<String> {
     };
     let other = others.iter().find(|(stablehlo, _)| *stablehlo == name);
     if let Some(op) = named(name, kind).or(other.map(|(_, op)| *op)) {
-        let operands: Vec<String> = (0..source.operands.len()).map(|n| format!("%{n}")).collect();
-        return Some(lines.value(format!("{op} {} : {t}", operands.join(", "))));
+        return Some(at.make(op, &source.values, &[], result));
     }
-    match element {
-        Element::Signed(width) => integer::form(lines, source, width),
+    match first.element {
+        Element::Signed(width) => integer::form(source, width),
         _ => None,
     }
+}
+
+fn comparison<'c, 'a>(
+    source: &SourceOp<'c, 'a>,
+    operands: [Value<'c, 'a>; 2],
+    kind: ScalarKind,
+) -> Option<Value<'c, 'a>> {
+    let direction = direction(source.op)?;
+    if direction.total && kind == ScalarKind::Real {
+        return Some(compare(&source.at, operands, source.operands.first()?.element, &direction));
+    }
+    let ordered = [ScalarOp::Lt, ScalarOp::Le, ScalarOp::Gt, ScalarOp::Ge, ScalarOp::Eq, ScalarOp::Ne];
+    let spelled = |op: &ScalarOp| matches!(op.stablehlo(kind), StableHlo::Compare(w) if w == direction.word);
+    let op = ordered.iter().find(|op| spelled(op))?;
+    Some(compared(&source.at, op.row().name, operands[0], operands[1]))
 }
 
 /// The `skript` operation whose StableHLO form on operands of this kind has this name.
@@ -146,59 +154,59 @@ fn named(name: &str, kind: ScalarKind) -> Option<&'static str> {
     Some(op.row().name)
 }
 
-/// Computes a function of floats by integer operations on their bits.
-fn by_bits(
-    lines: &mut Lines,
-    source: &SourceOp,
-    compute: impl FnOnce(&mut Scalar) -> Option<String>,
-) -> Option<String> {
-    let (first, result) = (source.operands.first()?, source.results.first()?);
-    let mut s = Scalar::on_tensors(std::mem::take(lines), &first.extents, first.element, result.element);
-    let value = compute(&mut s);
-    *lines = s.lines;
-    value
-}
-
-fn of_chlo(lines: &mut Lines, name: &str, operand: &Tensor) -> Option<String> {
-    let t = operand.text();
-    if !matches!(operand.element, Element::Float(_)) {
+fn of_chlo<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    name: &str,
+    x: Value<'c, 'a>,
+    element: Element,
+) -> Option<Value<'c, 'a>> {
+    let Element::Float(float) = element else {
         return None;
-    }
-    match name {
-        "square" => Some(lines.value(format!("skript.mul %0, %0 : {t}"))),
+    };
+    let t = x.r#type();
+    let make = |op, operands: &[Value<'c, 'a>]| at.make(op, operands, &[], t);
+    Some(match name {
+        "square" => make(ops::skript::MUL, &[x, x]),
+        "erfc" if !float.is_half() => make(ops::math::ERFC, &[x]),
         // `skript` has no erfc; half precision is computed in f32.
         "erfc" => {
-            let single = operand.with_element(Element::Float(Float::F32)).text();
-            let is_half = matches!(operand.element, Element::Float(float) if float.is_half());
-            if !is_half {
-                return Some(lines.value(format!("math.erfc %0 : {t}")));
-            }
-            let wide = lines.value(format!("skript.cast %0 : {t} to {single}"));
-            let value = lines.value(format!("math.erfc {wide} : {single}"));
-            Some(lines.value(format!("skript.cast {value} : {single} to {t}")))
+            let single = types::of_element(t, Float::F32.r#type(at.context));
+            let wide = at.make(ops::skript::CAST, &[x], &[], single);
+            make(ops::skript::CAST, &[at.make(ops::math::ERFC, &[wide], &[], single)])
         }
-        "is_inf" => {
-            let size = lines.value(format!("skript.abs %0 : {t}"));
-            let infinity = infinity(lines, operand)?;
-            Some(lines.value(format!("skript.eq {size}, {infinity} : {t}")))
+        "is_inf" => compared(at, ops::skript::EQ, make(ops::skript::ABS, &[x]), infinity(at, t)),
+        _ => {
+            let (_, op) = OF_CHLO.into_iter().find(|(known, _)| *known == name)?;
+            make(op.row().name, &[x])
         }
-        name if OF_CHLO.contains(&name) => Some(lines.value(format!("skript.{name} %0 : {t}"))),
-        _ => None,
-    }
+    })
 }
 
-/// Emits a splat constant of this type; returns its name.
-pub(super) fn number(lines: &mut Lines, value: &str, r#type: &Tensor) -> String {
-    lines.value(format!("arith.constant dense<{value}> : {}", r#type.text()))
+/// A splat of this tensor type.
+pub(super) fn number<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Scalar, r#type: Type<'c>) -> Value<'c, 'a> {
+    at.splat(attributes::scalar(at.context, value, types::element_or_self(r#type)), r#type)
 }
 
-fn infinity(lines: &mut Lines, r#type: &Tensor) -> Option<String> {
-    let bits = match r#type.element {
-        Element::Float(Float::F64) => "0x7FF0000000000000",
-        Element::Float(Float::F32) => "0x7F800000",
-        Element::Float(Float::BF16) => "0x7F80",
-        Element::Float(Float::F16) => "0x7C00",
-        _ => return None,
-    };
-    Some(number(lines, bits, r#type))
+fn infinity<'c: 'a, 'a>(at: &Builder<'c, 'a>, r#type: Type<'c>) -> Value<'c, 'a> {
+    number(at, Scalar::Real(f64::INFINITY), r#type)
+}
+
+/// A comparison of tensors.
+pub(super) fn compared<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    op: &str,
+    lhs: Value<'c, 'a>,
+    rhs: Value<'c, 'a>,
+) -> Value<'c, 'a> {
+    at.make(op, &[lhs, rhs], &[], types::of_element(lhs.r#type(), types::flag(at.context)))
+}
+
+/// `skript.select`.
+pub(super) fn select<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    condition: Value<'c, 'a>,
+    then: Value<'c, 'a>,
+    otherwise: Value<'c, 'a>,
+) -> Value<'c, 'a> {
+    at.make(ops::skript::SELECT, &[condition, then, otherwise], &[], then.r#type())
 }

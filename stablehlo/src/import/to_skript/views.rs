@@ -2,28 +2,26 @@
 //! Converts broadcasts and reshapes to formulas that copy elements.
 
 use crate::import::to_linalg::SourceOp;
-use skript_passes::ir::splice::Lines;
+use melior::ir::{Region, Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::{attributes, ops, types};
 
 /// Operand `n` with the shape of the result: scalars are broadcast.
-pub(crate) fn spread(lines: &mut Lines, source: &SourceOp, n: usize) -> Option<String> {
-    let (operand, result) = (source.operands.get(n)?, source.results.first()?);
+pub(crate) fn spread<'c, 'a>(source: &SourceOp<'c, 'a>, n: usize) -> Option<Value<'c, 'a>> {
+    let (operand, result, value) = (source.operands.get(n)?, source.results.first()?, source.value(n).ok()?);
     if operand.extents == result.extents {
-        return Some(format!("%{n}"));
+        return Some(value);
     }
-    let element = operand.element.text();
-    let scalar = lines.value(format!("tensor.extract %{n}[] : {}", operand.text()));
-    let whole = operand.with_extents(&result.extents).text();
-    debug_assert!(
-        operand.rank() == 0,
-        "an operand of type {element} is neither a scalar nor of the result's shape"
-    );
-    Some(lines.value(format!("tensor.splat {scalar} : {whole}")))
+    debug_assert!(operand.rank() == 0, "an operand is neither a scalar nor of the result's shape");
+    let scalar = source.at.element(value, &[]);
+    let whole = types::tensor(&result.extents, scalar.r#type());
+    Some(source.at.make(ops::tensor::SPLAT, &[scalar], &[], whole))
 }
 
-pub(crate) fn broadcast(lines: &mut Lines, source: &SourceOp) -> Option<String> {
+pub(crate) fn broadcast<'c, 'a>(source: &SourceOp<'c, 'a>) -> Option<Value<'c, 'a>> {
     let (operand, result) = (source.operands.first()?, source.results.first()?);
     if operand.rank() == 0 {
-        return spread(lines, source, 0);
+        return spread(source, 0);
     }
     let dimensions = source.i64s("broadcast_dimensions")?;
     let positions = operand.extents.iter().zip(&dimensions).map(|(extent, dimension)| {
@@ -31,15 +29,14 @@ pub(crate) fn broadcast(lines: &mut Lines, source: &SourceOp) -> Option<String> 
         // A dimension of extent 1 is broadcast.
         Some(if result.extents.get(target)? == extent { Some(target) } else { None })
     });
-    let positions = positions.collect::<Option<Vec<_>>>()?;
-    view(lines, source, &positions)
+    view(source, &positions.collect::<Option<Vec<_>>>()?)
 }
 
 /// Converts reshapes that only add and remove unit dimensions; `None` for others.
-pub(crate) fn reshape(lines: &mut Lines, source: &SourceOp) -> Option<String> {
+pub(crate) fn reshape<'c, 'a>(source: &SourceOp<'c, 'a>) -> Option<Value<'c, 'a>> {
     let (operand, result) = (source.operands.first()?, source.results.first()?);
     if operand == result {
-        return Some("%0".to_owned());
+        return source.value(0).ok();
     }
     let mut targets = result.extents.iter().enumerate().filter(|(_, e)| **e != 1);
     let mut positions = Vec::new();
@@ -53,33 +50,37 @@ pub(crate) fn reshape(lines: &mut Lines, source: &SourceOp) -> Option<String> {
         return None;
     }
     if operand.rank() == 0 {
-        return spread(lines, source, 0);
+        return spread(source, 0);
     }
-    view(lines, source, &positions)
+    view(source, &positions)
 }
 
 /// A formula that reads the first operand. For each dimension of the operand, `positions` has the dimension of the result whose
 /// index is the subscript, or `None` for the subscript 0.
-fn view(lines: &mut Lines, source: &SourceOp, positions: &[Option<usize>]) -> Option<String> {
-    let (operand, result) = (source.operands.first()?, source.results.first()?);
-    let element = operand.element.text();
-    let indices: Vec<String> = (0..result.rank()).map(|d| format!("%d{d}")).collect();
-    let bounds: Vec<String> = result.extents.iter().map(i64::to_string).collect();
-    let subscripts = positions.iter().map(|p| match p {
-        Some(dimension) => format!("%d{dimension}"),
-        None => "%none".to_owned(),
+fn view<'c, 'a>(source: &SourceOp<'c, 'a>, positions: &[Option<usize>]) -> Option<Value<'c, 'a>> {
+    let (at, extents) = (&source.at, &source.results.first()?.extents);
+    let (tensor, result) = (source.value(0).ok()?, source.result_type().ok()?);
+    let rank = i32::try_from(extents.len()).ok()?;
+    let empty = at.empty(result);
+    let arguments = [vec![Type::index(at.context); extents.len()], vec![result]].concat();
+    let (region, body, arguments) = at.region(&arguments);
+    let (_, indices) = arguments.split_last()?;
+    let zero = body.idx(0);
+    let subscripts = positions.iter().map(|position| match position {
+        Some(dimension) => indices.get(*dimension).copied(),
+        None => Some(zero),
     });
-    let subscripts: Vec<String> = subscripts.collect();
-    let (indices, to) = (indices.join(", "), result.text());
-    let empty = lines.value(format!("tensor.empty() : {to}"));
-    Some(lines.value(format!(
-        "skript.formula assign ({indices}) in ({}) outs(%held = {empty} : {to}) do {{\n\
-         %none = arith.constant 0 : index\n\
-         %element = skript.access %0[{}] : {}\n\
-         skript.yield %element at [{indices}] : {element}\n\
-         }} : {to}",
-        bounds.join(", "),
-        subscripts.join(", "),
-        operand.text()
-    )))
+    let operands: Vec<Value> = [Some(tensor)].into_iter().chain(subscripts).collect::<Option<_>>()?;
+    let element = types::element_or_self(tensor.r#type());
+    let element = body.make(ops::skript::ACCESS, &operands, &[], element);
+    let ranks = ("ranks", attributes::i32s(at.context, &[rank]));
+    let yielded = [&[element], indices].concat();
+    body.op(ops::skript::YIELD, &yielded, &[ranks, body.segments(&[1, rank])], &[], Vec::new());
+    let entries = [
+        ("kind", attributes::accumulation(at.context, "assign")),
+        ("static_bounds", attributes::i64s(at.context, extents)),
+        at.segments(&[0, 1]),
+    ];
+    let formula = at.op(ops::skript::FORMULA, &[empty], &entries, &[result], vec![Region::new(), region]);
+    Some(at.result(formula, 0))
 }

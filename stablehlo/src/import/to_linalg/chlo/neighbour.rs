@@ -2,13 +2,19 @@
 //! `chlo.next_after`: the adjacent float in the direction of a second operand, by integer operations on the bits.
 
 use crate::import::element::Float;
-use skript_passes::ir::splice::Lines;
+use melior::ir::{Value, ValueLike};
+use skript_dialect::melior;
+use skript_passes::ir::builder::arith::Integers;
+use skript_passes::ir::{Builder, types};
 
-/// The float adjacent to `%i0` in the direction of `%i1`.
-pub(crate) fn next_after(lines: &mut Lines, float: Float) -> String {
-    let (t, n) = (float.text(), float.bits());
-    let word = |lines: &mut Lines, value: i64| lines.value(format!("arith.constant {value} : i{n}"));
-    let sign_bit = i64::MIN >> (64 - n);
+/// The float adjacent to the first operand in the direction of the second one.
+pub(crate) fn next_after<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    operands: [Value<'c, 'a>; 2],
+    float: Float,
+) -> Value<'c, 'a> {
+    let r#type = types::int(at.context, float.bits());
+    let sign_bit = types::min_integer(float.bits());
     // The bit pattern of infinity: all exponent bits are set.
     let infinity = match float {
         Float::F16 => 0x7c00,
@@ -16,34 +22,21 @@ pub(crate) fn next_after(lines: &mut Lines, float: Float) -> String {
         Float::F32 => 0x7f80_0000,
         Float::F64 => 0x7ff0_0000_0000_0000,
     };
-    let (sign, magnitude, infinity) = (word(lines, sign_bit), word(lines, !sign_bit), word(lines, infinity));
-    let (zero, one, minus) = (word(lines, 0), word(lines, 1), word(lines, -1));
-    let bits: Vec<String> =
-        ["%i0", "%i1"].map(|x| lines.value(format!("arith.bitcast {x} : {t} to i{n}"))).into();
-    let mut apply = |text: String| lines.value(text);
-    let [x, y] = bits.as_slice() else {
-        return "%i0".to_owned();
-    };
-    let size_x = apply(format!("arith.andi {x}, {magnitude} : i{n}"));
-    let size_y = apply(format!("arith.andi {y}, {magnitude} : i{n}"));
-    let nan_x = apply(format!("arith.cmpi ugt, {size_x}, {infinity} : i{n}"));
-    let nan_y = apply(format!("arith.cmpi ugt, {size_y}, {infinity} : i{n}"));
-    let zero_x = apply(format!("arith.cmpi eq, {size_x}, {zero} : i{n}"));
-    let zero_y = apply(format!("arith.cmpi eq, {size_y}, {zero} : i{n}"));
-    let zeros = apply(format!("arith.andi {zero_x}, {zero_y} : i1"));
-    let same = apply(format!("arith.cmpi eq, {x}, {y} : i{n}"));
-    let equal = apply(format!("arith.ori {same}, {zeros} : i1"));
-    let sign_y = apply(format!("arith.andi {y}, {sign} : i{n}"));
-    let smallest = apply(format!("arith.ori {sign_y}, {one} : i{n}"));
-    let differ = apply(format!("arith.xori {x}, {y} : i{n}"));
-    let opposed = apply(format!("arith.cmpi slt, {differ}, {zero} : i{n}"));
-    let larger = apply(format!("arith.cmpi ugt, {size_x}, {size_y} : i{n}"));
-    let inward = apply(format!("arith.ori {opposed}, {larger} : i1"));
-    let step = apply(format!("arith.select {inward}, {minus}, {one} : i{n}"));
-    let moved = apply(format!("arith.addi {x}, {step} : i{n}"));
-    let value = apply(format!("arith.select {zero_x}, {smallest}, {moved} : i{n}"));
-    let value = apply(format!("arith.select {equal}, {y}, {value} : i{n}"));
-    let value = apply(format!("arith.select {nan_y}, {y}, {value} : i{n}"));
-    let value = apply(format!("arith.select {nan_x}, {x}, {value} : i{n}"));
-    apply(format!("arith.bitcast {value} : i{n} to {t}"))
+    let [sign, magnitude, infinity, zero, one, minus] =
+        [sign_bit, !sign_bit, infinity, 0, 1, -1].map(|value| at.int(value, r#type));
+    let [x, y] = operands.map(|operand| at.bitcast(operand, r#type));
+    let [size_x, size_y] = [x, y].map(|bits| at.andi(bits, magnitude));
+    let [nan_x, nan_y] = [size_x, size_y].map(|size| at.cmpi(Integers::Greater, size, infinity));
+    let [zero_x, zero_y] = [size_x, size_y].map(|size| at.cmpi(Integers::Equal, size, zero));
+    let zeros = at.andi(zero_x, zero_y);
+    let equal = at.ori(at.cmpi(Integers::Equal, x, y), zeros);
+    let smallest = at.ori(at.andi(y, sign), one);
+    let opposed = at.cmpi(Integers::SignedLess, at.xori(x, y), zero);
+    let inward = at.ori(opposed, at.cmpi(Integers::Greater, size_x, size_y));
+    let moved = at.addi(x, at.select(inward, minus, one));
+    let value = at.select(zero_x, smallest, moved);
+    let value = at.select(equal, y, value);
+    let value = at.select(nan_y, y, value);
+    let value = at.select(nan_x, x, value);
+    at.bitcast(value, operands[0].r#type())
 }
