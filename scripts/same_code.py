@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the bytes that two compilers generate for the same models, and prints the first difference of the LLVM IR.
 
-    same_code.py BEFORE AFTER [--formats obj,ptx,spv] [--sample N] [--jobs N]
+    same_code.py BEFORE AFTER [--formats obj,ptx,spv] [--sample N] [--jobs N] [--stablehlo]
 
 BEFORE and AFTER are folders with `skript`. The models are the conformance cases, the examples, those of the tests, and the networks of
-test/import/networks.py. A model that does not compile is compared by its messages.
+test/import/networks.py. With `--stablehlo`, they are the StableHLO programs of the tests and of test/stablehlo/jax_programs.py instead,
+which compile to object code. A model that does not compile is compared by its messages.
 """
 import argparse
 import concurrent.futures
@@ -40,6 +41,18 @@ def models(folder):
         yield from sorted(path.parent for path in parent.rglob("main.sknd"))
 
 
+def programs(folder, is_compared):
+    """The StableHLO programs with these names. Those of jax_programs.py are written to a folder."""
+    sys.path.insert(0, str(ROOT / "test/stablehlo"))
+    import jax_programs
+
+    yield from (path for path in sorted((ROOT / "test/stablehlo").rglob("*.mlir")) if is_compared(path.name))
+    for name in filter(is_compared, jax_programs.PROGRAMS):
+        path = folder / (name + ".mlir")
+        path.write_text(jax_programs.text(name))
+        yield path
+
+
 def generated(skript, model, options):
     """The compiled bytes, or the error messages of the compiler; None after the time limit."""
     with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +81,7 @@ def main():
     parser.add_argument("after", type=pathlib.Path)
     parser.add_argument("--formats", default="obj,ptx,spv")
     parser.add_argument("--sample", type=int, default=1, help="compare about one of N models")
+    parser.add_argument("--stablehlo", action="store_true", help="compare StableHLO programs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
     before, after = (folder.resolve() / "skript" for folder in (args.before, args.after))
@@ -75,9 +89,16 @@ def main():
         if not skript.with_name("skript-driver").exists():
             sys.exit("same-code: %s lacks skript-driver" % skript.parent)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        subjects = [model for model in models(pathlib.Path(folder)) if zlib.crc32(str(model.name).encode()) % args.sample == 0]
+        def is_compared(name):
+            return zlib.crc32(name.encode()) % args.sample == 0
+
+        folder = pathlib.Path(folder)
+        if args.stablehlo:
+            subjects = list(programs(folder, is_compared))
+        else:
+            subjects = [model for model in models(folder) if is_compared(model.name)]
         differ = []
-        for name in args.formats.split(","):
+        for name in ["obj"] if args.stablehlo else args.formats.split(","):
             options = OPTIONS[name]
             pairs = pool.map(lambda model: [generated(skript, model, options) for skript in (before, after)], subjects)
             results = list(zip(subjects, pairs))
@@ -91,7 +112,8 @@ def main():
             differ += [(model, options) for model in unequal]
         for model, options in differ[:20]:
             print("differs: %s %s" % (model, " ".join(options)))
-        if differ:
+        # Programs have no form in LLVM IR.
+        if differ and not args.stablehlo:
             print(difference(before, after, *differ[0]))
     return 1 if differ else 0
 

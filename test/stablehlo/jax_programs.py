@@ -338,6 +338,12 @@ def difference(got, want, exact=False):
     return "%d of %d values differ, first at %s: %s instead of %s" % (bad.sum(), bad.size, [int(i) for i in at], got[at], want[at])
 
 
+def text(name):
+    """The text of the program of this name."""
+    function, arguments = PROGRAMS[name]
+    return written(jax.jit(function).lower(*arguments), function, arguments)
+
+
 def written(lowered, function, arguments):
     """The text of the program. Attributes of the function select the text of `jax.export`, another platform, or a text with
     source locations."""
@@ -382,8 +388,7 @@ def to_linalg(opt, upstream, chosen):
     """Lowers programs to upstream dialects; returns the exit status."""
     wrong = 0
     for name in chosen:
-        function, arguments = PROGRAMS[name]
-        reason = refusal(opt, upstream, written(jax.jit(function).lower(*arguments), function, arguments))
+        reason = refusal(opt, upstream, text(name))
         if reason is not None:
             wrong += 1
             print("%s: %s" % (name, reason))
