@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks file sizes and module names, and restricts printing, `unsafe` and opening files to certain files.
+//! Checks file sizes and module names, and restricts printing, `unsafe`, opening files and parsing MLIR to certain files.
 
 use crate::tree::{File, Tree, is_comment, without_tests};
 
@@ -46,6 +46,17 @@ const MAY_OPEN: &[&str] = &[
     "runtime/src/cache.rs",
     "tools/src/measure.rs",
     "tools/src/verbs/compile/shared_object.rs",
+];
+/// The files that may parse MLIR: programs of users, and attributes and types that MLIR's C API cannot create.
+const MAY_PARSE: &[&str] = &[
+    "dialect/",
+    "passes/src/ir/attributes.rs",
+    "passes/src/ir/maps.rs",
+    "passes/src/ir/spirv.rs",
+    "passes/src/ir/types.rs",
+    "stablehlo/src/import/program.rs",
+    "stablehlo/src/sharding.rs",
+    "stablehlo/src/tensors.rs",
 ];
 
 pub fn check(tree: &Tree) -> Vec<String> {
@@ -104,6 +115,9 @@ fn check_rust(file: &File) -> Vec<String> {
         {
             complaints.push(format!("{at}: files are opened by skript_host::file"));
         }
+        if !starts(MAY_PARSE) && !in_tests && !is_test_module(&file.path) && parses(line) {
+            complaints.push(format!("{at}: IR is created by `ir::Builder`, not parsed from text"));
+        }
         for stub in ["todo!(", "unimplemented!(", "dbg!("] {
             if line.contains(stub) {
                 complaints.push(format!("{at}: {stub}…)"));
@@ -122,6 +136,11 @@ fn opens_file(line: &str) -> bool {
     opened || line.contains("fs::read(") || line.contains("fs::read_to_string(")
 }
 
+/// Whether a line parses MLIR text.
+fn parses(line: &str) -> bool {
+    ["Attribute", "Module", "Operation", "Type"].iter().any(|kind| line.contains(&format!("{kind}::parse(")))
+}
+
 /// Whether a file contains only tests, by its name.
 fn is_test_module(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -130,6 +149,14 @@ fn is_test_module(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn parsed_text_is_found() {
+        assert!(super::parses("let module = Module::parse(&context, &text);"));
+        assert!(super::parses("melior::ir::Attribute::parse(context, text)"));
+        assert!(!super::parses("let number = text.parse::<usize>();"));
+        assert!(!super::parses("Tokens::parse(text)"));
+    }
+
     #[test]
     fn only_the_standard_library_opens_files() {
         for line in ["File::open(p)", "std::fs::File::open(p)", "std::fs::read(p)", "fs::read_to_string(p)"] {
