@@ -52,6 +52,8 @@ pub(crate) const PASS: Pass = Pass {
         Dialect::MemRef,
         Dialect::Scf,
         Dialect::Skript,
+        // A program in CHLO does not load it.
+        Dialect::Stablehlo,
         Dialect::Tensor,
         Dialect::Vector,
     ],
