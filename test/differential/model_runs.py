@@ -140,7 +140,8 @@ def run(skript, options, cases, engine, flags, types, folder, timeout=120):
             status, stdout, stderr = "no end", (error.stdout or b"").decode(), "still running after %d s" % timeout
         lines = [json.loads(line) for line in stdout.splitlines() if line.endswith("}")]
         answers += [(line["exit"], line["stderr"]) for line in lines]
-        if len(answers) < len(cases):
+        # On a busy machine, the time may be too short for all cases: the next process begins with the first one without an answer.
+        if len(answers) < len(cases) and not (status == "no end" and lines):
             answers.append((status, "crash: " + stderr[-600:]))
     return answers
 
