@@ -248,6 +248,43 @@ mod tests {
     }
 
     #[test]
+    fn each_type_is_read_as_it_was_written() {
+        let bytes: Vec<u8> = (1..=16).collect();
+        for element in ElementType::ALL.into_iter().filter(|element| *element != ElementType::Bool) {
+            let count = bytes.len() / element.size();
+            let tensor = Tensor::from_bytes(element, &[1, count as u64], &bytes).unwrap();
+            let back = read_back(&written(&tensor)).unwrap();
+            if element == ElementType::BF16 {
+                assert_eq!(back.element(), ElementType::F32);
+                assert!(back.scalars().eq(tensor.scalars()));
+            } else {
+                assert_eq!((back.element(), back.bytes()), (element, &bytes[..]));
+            }
+            assert_eq!(back.shape(), tensor.shape());
+        }
+        // Bools may also have a byte each.
+        let mut bytes = written(&Tensor::from_bytes(ElementType::U8, &[3], &[0, 7, 1]).unwrap());
+        bytes[48] = 5;
+        assert_eq!(read_back(&bytes).unwrap().as_bool_bytes(), Some(&[0, 1, 1][..]));
+    }
+
+    #[test]
+    fn tensors_of_rank_9_are_not_written() {
+        let tensor = |rank: usize| Tensor::from_f32(&vec![1; rank], &[1.0]).unwrap();
+        assert_eq!(read_back(&written(&tensor(8))).unwrap().shape(), [1; 8]);
+        let refused = write(Path::new("w.dat"), &tensor(9), &mut Vec::new()).unwrap_err();
+        assert!(refused.to_string().contains("rank 9 is above 8"), "{refused}");
+    }
+
+    #[test]
+    fn unknown_widths_are_refused_by_kind() {
+        for (code, bits, text) in [(0, 8, "8-bit float"), (1, 4, "4-bit integer"), (5, 2, "2-bit bool")] {
+            let text = format!("{text} items are not supported");
+            assert_eq!(item_type(code, bits, false).err(), Some(text));
+        }
+    }
+
+    #[test]
     fn quantized_items_are_ints() {
         let mut bytes = written(&Tensor::from_i64(&[2], &[-1, 7]).unwrap());
         for (code, element) in [(2u32, ElementType::U64), (3, ElementType::I64)] {

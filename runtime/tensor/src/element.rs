@@ -181,3 +181,64 @@ impl fmt::Display for ElementType {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ElementType::*;
+
+    /// Name, bytes, minimum and maximum of each type, in the order of the codes.
+    #[test]
+    fn each_type_has_its_size_and_range() {
+        let (all, positive) = ((i64::MIN, i64::MAX), (0, i64::MAX));
+        let table = [
+            (Bool, "bool", 1, ScalarKind::Bool, None),
+            (I32, "i32", 4, ScalarKind::Int, Some((-2_147_483_648, 2_147_483_647))),
+            (I64, "i64", 8, ScalarKind::Int, Some(all)),
+            (F32, "f32", 4, ScalarKind::Real, None),
+            (F64, "f64", 8, ScalarKind::Real, None),
+            (F16, "f16", 2, ScalarKind::Real, None),
+            (BF16, "bf16", 2, ScalarKind::Real, None),
+            (I8, "i8", 1, ScalarKind::Int, Some((-128, 127))),
+            (I16, "i16", 2, ScalarKind::Int, Some((-32_768, 32_767))),
+            (U8, "u8", 1, ScalarKind::Int, Some((0, 255))),
+            (U16, "u16", 2, ScalarKind::Int, Some((0, 65_535))),
+            (U32, "u32", 4, ScalarKind::Int, Some((0, 4_294_967_295))),
+            (U64, "u64", 8, ScalarKind::Int, Some(positive)),
+        ];
+        for (code, (element, name, size, kind, range)) in (0..).zip(table) {
+            assert_eq!((element.code(), ElementType::from_code(code.into())), (code, Some(element)));
+            assert_eq!((element.name(), element.size(), element.kind()), (name, size, kind));
+            assert_eq!(element.to_string(), name);
+            assert_eq!(element.is_int(), kind == ScalarKind::Int);
+            assert!(range.is_none_or(|range| range == element.int_range()), "{name}");
+            let is_real = kind == ScalarKind::Real;
+            assert_eq!(element.real().map(RealType::name), is_real.then_some(name));
+            let int = if ["i8", "i16", "i32"].contains(&name) { name } else { "i64" };
+            assert_eq!(element.int().name(), int);
+        }
+        assert_eq!(ElementType::from_code(13), None);
+    }
+
+    #[test]
+    fn kinds_have_the_storage_types_of_the_command_line() {
+        let reals = [RealType::F16, RealType::BF16, RealType::F32, RealType::F64];
+        let ints = [IntType::I8, IntType::I16, IntType::I32, IntType::I64];
+        for (real, int) in reals.into_iter().zip(ints) {
+            let numbers = Numbers { real, int };
+            let [b, i, r] = [ScalarKind::Bool, ScalarKind::Int, ScalarKind::Real]
+                .map(|kind| ElementType::for_kind(kind, numbers));
+            assert_eq!((b.name(), i.name(), r.name()), ("bool", int.name(), real.name()));
+        }
+    }
+
+    #[test]
+    fn refusals_state_the_type_of_the_model() {
+        let text = U8.declared_refusal(Some(Scalar::Int(256)));
+        assert_eq!(text, "which does not fit u8 (0 to 255), its type in the model");
+        assert!(U64.declared_refusal(None).contains("(0 to 18446744073709551615)"));
+        assert!(F16.declared_refusal(Some(Scalar::Real(1e5))).contains("does not fit f16 (at most 6.5504e4"));
+        assert!(I8.refusal(Some(Scalar::Int(200))).ends_with("--int=i16 holds it"));
+        assert!(I8.refusal(None).starts_with("which does not fit i8"));
+    }
+}

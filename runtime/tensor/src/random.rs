@@ -135,6 +135,42 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_begins_at_the_hash_of_its_name() {
+        // Published values of 64-bit FNV-1a.
+        for (name, hash) in [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)] {
+            assert_eq!(SplitMix64::named(1_234_567, name).state, 6_457_827_717_110_365_317 ^ hash);
+        }
+    }
+
+    #[test]
+    fn reals_are_the_upper_bits() {
+        // The first number of the test vector, divided by 2^64 and cut to 53 bits.
+        let real = SplitMix64::new(1_234_567).next_real();
+        assert_eq!(real, (6_457_827_717_110_365_317_u64 >> 11) as f64 * 2f64.powi(-53));
+    }
+
+    #[test]
+    fn kinds_have_their_ranges() {
+        let filled = |element, purpose| fill(element, &[4, 250], 3, "x", purpose).unwrap();
+        let ints = filled(ElementType::I64, Purpose::Input);
+        let mut digits = ints.as_i64().unwrap().to_vec();
+        digits.sort_unstable();
+        digits.dedup();
+        assert_eq!(digits, (0..10).collect::<Vec<_>>());
+        let bools = filled(ElementType::Bool, Purpose::Input);
+        let heads = bools.as_bool_bytes().unwrap().iter().filter(|byte| **byte == 1).count();
+        // Five standard deviations of 1000 fair coins: 5 · 15.8.
+        assert!(heads.abs_diff(500) < 79, "{heads}");
+        let inputs = filled(ElementType::F64, Purpose::Input);
+        let (low, high) = inputs.as_f64().unwrap().iter().fold((1.0, -1.0), |(low, high): (f64, f64), x| (low.min(*x), high.max(*x)));
+        assert!((-1.0..-0.9).contains(&low) && (0.9..1.0).contains(&high), "{low} {high}");
+        assert_eq!(range(&[4, 3, 2], Purpose::Weight), (-(0.5f64.sqrt()), 0.5f64.sqrt()));
+        assert_eq!(range(&[4, 1], Purpose::Weight), (0.5, 1.0));
+        assert_eq!(range(&[1, 1, 7], Purpose::Weight), (0.5, 1.0));
+        assert_eq!(range(&[7, 2, 0], Purpose::Weight), (0.5, 1.0));
+    }
+
+    #[test]
     fn names_have_streams_of_their_own() {
         let fill = |name| fill(ElementType::F32, &[4, 9], 1, name, Purpose::Weight).unwrap();
         assert_eq!(fill("a").as_f32(), fill("a").as_f32());

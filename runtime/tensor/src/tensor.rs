@@ -436,6 +436,45 @@ mod tests {
     }
 
     #[test]
+    fn views_have_the_type_of_the_elements() {
+        let mut reals = Tensor::from_f32(&[2], &[1.5, -2.0]).unwrap();
+        assert_eq!((reals.kind(), reals.volume()), (ScalarKind::Real, 2));
+        reals.as_f32_mut().unwrap()[1] = 4.0;
+        assert_eq!(reals.as_f32(), Some(&[1.5, 4.0][..]));
+        assert!(reals.as_i64_mut().is_none() && reals.as_i64().is_none() && reals.as_f64().is_none());
+        let mut ints = Tensor::from_i64(&[2], &[7, 8]).unwrap();
+        ints.as_i64_mut().unwrap()[0] = -7;
+        assert_eq!(ints.as_i64(), Some(&[-7, 8][..]));
+        assert!(ints.as_f32_mut().is_none() && ints.as_bool_bytes().is_none());
+        let wide = Tensor::from_bytes(ElementType::F64, &[1], &2.5f64.to_ne_bytes()).unwrap();
+        assert_eq!(wide.as_f64(), Some(&[2.5][..]));
+    }
+
+    #[test]
+    fn a_tensor_in_memory_does_not_change() {
+        let tensor = Tensor::from_i64(&[2, 2], &[1, 2, 3, 4]).unwrap();
+        assert!(tensor.intact().is_ok() && tensor.unchanged().is_ok());
+        assert!(tensor.file().is_none() && !tensor.is_mapped());
+        tensor.release();
+        let shared = tensor.clone().into_shared();
+        assert!(shared.intact().is_ok() && shared.unchanged().is_ok() && shared.file().is_none());
+        assert_eq!(shared.bytes().as_ptr(), shared.clone().bytes().as_ptr());
+        assert_eq!(shared.reshaped(&[4, 1]).unwrap().shape(), [4, 1]);
+        let refused = tensor.reshaped(&[3]);
+        assert!(matches!(refused, Err(TensorError::Length { got: 32, .. })));
+    }
+
+    #[test]
+    fn kinds_and_shapes_are_expected() {
+        let tensor = Tensor::from_i64(&[2, 1], &[1, 2]).unwrap();
+        assert!(tensor.expect("x", ScalarKind::Int, &[2, 1]).is_ok());
+        let kind = tensor.expect("x", ScalarKind::Real, &[2, 1]);
+        assert!(matches!(kind, Err(TensorError::Kind { .. })));
+        let shape = tensor.expect("x", ScalarKind::Int, &[1, 2]);
+        assert!(matches!(shape, Err(TensorError::Shape { .. })));
+    }
+
+    #[test]
     fn stacks_have_items_of_one_shape() {
         let item = |values: &[i64]| Tensor::from_i64(&[values.len() as u64], values).unwrap();
         let stack = |items: &[Tensor]| Tensor::stacked(ElementType::I64, &[2], items);
