@@ -220,6 +220,54 @@ mod tests {
     }
 
     #[test]
+    fn parts_have_their_indices() {
+        // 3·d0 − 2·⌊(d1 + d2) / 4⌋ + 7
+        let sum = Affine::index(1).add(&Affine::index(2)).unwrap();
+        let quotient = sum.floor_div(4, &[9, 9, 9]).unwrap();
+        let form = quotient.scale(-2).unwrap().add_scaled(&Affine::index(0), 3).unwrap().plus(7).unwrap();
+        let parts: Vec<_> = form.parts().collect();
+        assert_eq!(parts, [(vec![0], Affine::index(0), 3), (vec![1, 2], quotient.clone(), -2)]);
+        assert_eq!(form.indices(), [0, 1, 2]);
+        assert_eq!(Affine::constant(7).indices(), [0; 0]);
+        assert_eq!(form.to_string(), "d0 * 3 + ((d1 + d2) floordiv 4) * -2 + 7");
+        let twice = quotient.add(&Affine::index(2)).unwrap();
+        assert_eq!(twice.indices(), [1, 2]);
+    }
+
+    #[test]
+    fn indices_and_linear_forms_are_recognized() {
+        let (i, j) = (Affine::index(0), Affine::index(4));
+        let linear = i.add_scaled(&j, -5).unwrap();
+        assert_eq!(linear.plus(3).unwrap().as_linear(), Some(vec![(0, 1), (4, -5)]));
+        assert_eq!(i.modulo(2, &[3]).unwrap().as_linear(), None);
+        assert_eq!(i.floor_div(2, &[3]).unwrap().as_linear(), None);
+        assert_eq!((i.as_index(), j.as_index()), (Some(0), Some(4)));
+        let others = [i.plus(1), i.scale(2), Some(linear), i.modulo(2, &[3]), Some(Affine::default())];
+        assert!(others.iter().all(|form| form.as_ref().unwrap().as_index().is_none()));
+    }
+
+    #[test]
+    fn divisions_of_digits_are_folded() {
+        // 4·d0 + d1 with d1 < 4; with d1 < 5, the digit may be too large, with d1 − 1, too small.
+        let flat = Affine::index(0).scale(4).unwrap().add(&Affine::index(1)).unwrap();
+        assert_eq!(flat.floor_div(4, &[3, 4]), Some(Affine::index(0)));
+        assert_eq!(flat.modulo(4, &[3, 4]), Some(Affine::index(1)));
+        assert_eq!(flat.floor_div(4, &[3, 5]).unwrap().to_string(), "d0 + ((d1) floordiv 4)");
+        assert_eq!(flat.modulo(4, &[3, 5]).unwrap().to_string(), "((d1) mod 4)");
+        let digit = Affine::index(0).add_scaled(&Affine::index(1), -1).unwrap();
+        assert_eq!(digit.modulo(4, &[3, 2]).unwrap().to_string(), "((d0 + d1 * -1) mod 4)");
+        assert_eq!(digit.modulo(4, &[3, 1]), Some(digit.clone()));
+        assert_eq!(digit.modulo(4, &[4, 1]), Some(digit));
+    }
+
+    #[test]
+    fn forms_are_printed_as_affine_maps() {
+        assert_eq!(Affine::default().to_string(), "0");
+        assert_eq!(Affine::constant(-3).to_string(), "-3");
+        assert_eq!(Affine::index(2).to_string(), "d2");
+    }
+
+    #[test]
     fn overflow_is_none() {
         let large = Affine::index(0).scale(i64::MAX).unwrap();
         assert_eq!(large.range(&[3]), None);

@@ -20,11 +20,13 @@ pub struct Budget {
     /// Maximum number of symbols, and of assumptions about these symbols, that a query is combined with: the latest
     /// ones are used.
     pub assumptions: usize,
+    /// Maximum number of assumptions whose multiples a query adds up; 0: a query uses one assumption, as it is.
+    pub multiples: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { steps: 400, assumptions: 64 }
+        Budget { steps: 400, assumptions: 64, multiples: 0 }
     }
 }
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use proptest::prelude::*;
-use skript_symbolic::{Definition, Polynomial, Prover, SymbolId};
+use skript_symbolic::{Budget, Definition, Polynomial, Prover, SymbolId};
 
 /// Maximum value of the first symbols.
 const LARGEST: i64 = 3;
@@ -59,7 +59,9 @@ struct Model {
 
 impl Model {
     fn new() -> Self {
-        let mut model = Model { prover: Prover::default(), definitions: Vec::new(), assumed: Vec::new() };
+        // A query with multiples proves all that one without proves.
+        let prover = Prover::new(Budget { multiples: 2, ..Budget::default() });
+        let mut model = Model { prover, definitions: Vec::new(), assumed: Vec::new() };
         for _ in 0..2 {
             let extent = Definition::Between(Some(0), Some(LARGEST));
             model.prover.define(extent.clone());

@@ -13,6 +13,9 @@ impl Prover {
         x.sub(y).is_some_and(|difference| {
             self.is_not_positive(&difference, &mut { self.budget.steps })
                 || self.follows(&difference, &self.near(&difference))
+                || self.follows_from_multiples(difference, self.budget.multiples, &mut {
+                    self.budget.assumptions
+                })
         })
     }
 
@@ -88,15 +91,42 @@ impl Prover {
 
     /// Whether a polynomial is at most an assumption about one of these symbols, which is not positive.
     fn follows(&self, value: &Polynomial, near: &[SymbolId]) -> bool {
+        self.assumptions(near).any(|assumption| {
+            let difference = value.sub(assumption);
+            difference.is_some_and(|difference| self.is_not_positive(&difference, &mut { self.budget.steps }))
+        })
+    }
+
+    /// The latest assumptions about these symbols, up to the budget.
+    fn assumptions(&self, near: &[SymbolId]) -> impl Iterator<Item = &Polynomial> {
         let positions = near.iter().filter_map(|symbol| self.assumptions_of.get(symbol));
         let mut positions: Vec<usize> = positions.flatten().copied().collect();
         positions.sort_unstable();
         positions.dedup();
-        let last = positions.iter().rev().take(self.budget.assumptions);
-        let mut assumptions = last.filter_map(|position| self.assumptions.get(*position));
-        assumptions.any(|assumption| {
-            let difference = value.sub(assumption);
-            difference.is_some_and(|difference| self.is_not_positive(&difference, &mut { self.budget.steps }))
+        let last = positions.into_iter().rev().take(self.budget.assumptions);
+        last.filter_map(|position| self.assumptions.get(position))
+    }
+
+    /// Whether a polynomial is at most a sum of positive multiples of up to `count` assumptions. Each multiple cancels a
+    /// term of the polynomial.
+    fn follows_from_multiples(&self, value: Polynomial, count: usize, queries: &mut usize) -> bool {
+        let Some(value) = (count > 0).then(|| self.resolved(value)).flatten() else {
+            return false;
+        };
+        let near: Vec<SymbolId> = value.symbols().collect();
+        self.assumptions(&near).any(|assumption| {
+            value.terms().any(|(term, factor)| {
+                let Some(difference) = cancelled(&value, factor, assumption, assumption.coefficient(term))
+                else {
+                    return false;
+                };
+                if *queries == 0 {
+                    return false;
+                }
+                *queries -= 1;
+                self.is_not_positive(&difference, &mut { self.budget.steps })
+                    || self.follows_from_multiples(difference, count - 1, queries)
+            })
         })
     }
 
@@ -217,6 +247,17 @@ impl Prover {
         };
         factor.checked_mul(bound)?.checked_add(constant)
     }
+}
+
+/// `value · |c| - assumption · |factor|`, in lowest terms, without the term that has the coefficients `factor` and `c`;
+/// `None` if their signs differ.
+fn cancelled(value: &Polynomial, factor: i64, assumption: &Polynomial, c: i64) -> Option<Polynomial> {
+    if c == 0 || (c > 0) != (factor > 0) {
+        return None;
+    }
+    let common = i64::try_from(common_divisor(factor.unsigned_abs(), c.unsigned_abs())).ok()?;
+    let (factor, c) = ((factor / common).checked_abs()?, (c / common).checked_abs()?);
+    value.scale(c)?.add_scaled(assumption, factor.checked_neg()?)
 }
 
 /// Divides a polynomial by the common factor of its coefficients; the result is not positive if and only if the

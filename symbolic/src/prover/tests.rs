@@ -145,3 +145,53 @@ fn multiples_of_quotients_are_exact() {
     assert!(prover.at_most(&last, &Polynomial::constant(39)));
     assert!(!prover.at_most(&last, &Polynomial::constant(38)));
 }
+
+/// A prover that adds up multiples of assumptions.
+fn adding(multiples: usize) -> Prover {
+    Prover::new(Budget { multiples, ..Budget::default() })
+}
+
+#[test]
+fn a_guard_bounds_multiples_of_an_index() {
+    // i < 31, 0 ≤ 2 - i: the element of row 2 - i and column i, 31 (2 - i) + i = 62 - 30 i, is in 2..=62.
+    for multiples in [0, 1] {
+        let mut prover = adding(multiples);
+        let zero = Polynomial::constant(0);
+        let i = prover.define(Definition::Below(Polynomial::constant(31)));
+        let row = Polynomial::constant(2).sub(&i).unwrap();
+        let element = row.scale(31).unwrap().add(&i).unwrap();
+        prover.assume_at_most(&zero, &row);
+        assert_eq!(prover.at_most(&Polynomial::constant(2), &element), multiples == 1);
+        assert!(!prover.at_most(&Polynomial::constant(3), &element));
+        assert!(prover.at_most(&element, &Polynomial::constant(62)));
+    }
+}
+
+#[test]
+fn several_guards_are_added() {
+    // x ≤ y, 2 y ≤ 3 z, z ≤ 10: 2 x ≤ 30.
+    let proves = |multiples: usize, high: i64| {
+        let mut prover = adding(multiples);
+        let [z, y, x] = [(); 3].map(|()| prover.define(Definition::Between(None, None)));
+        prover.assume_at_most(&x, &y);
+        prover.assume_at_most(&y.scale(2).unwrap(), &z.scale(3).unwrap());
+        prover.assume_at_most(&z, &Polynomial::constant(10));
+        prover.at_most(&x.scale(2).unwrap(), &Polynomial::constant(high))
+    };
+    assert!(!proves(2, 30));
+    assert!(proves(3, 30));
+    assert!(!proves(3, 29));
+}
+
+#[test]
+fn lower_bounds_are_no_upper_bounds() {
+    // 2 ≤ x says nothing about 3 x ≤ 6, and x ≤ 2 nothing about 6 ≤ 3 x.
+    let mut prover = adding(3);
+    let [x, y] = [(); 2].map(|()| prover.define(Definition::Between(None, None)));
+    let (two, six) = (Polynomial::constant(2), Polynomial::constant(6));
+    prover.assume_at_most(&two, &x);
+    prover.assume_at_most(&y, &two);
+    let (x, y) = (x.scale(3).unwrap(), y.scale(3).unwrap());
+    assert!(prover.at_most(&six, &x) && !prover.at_most(&x, &six));
+    assert!(prover.at_most(&y, &six) && !prover.at_most(&six, &y));
+}

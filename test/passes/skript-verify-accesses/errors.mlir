@@ -82,3 +82,24 @@ func.func @window(%bytes: memref<40xi8>, %m: index, %f: memref<3xf32>, %y: memre
   }
   return
 }
+
+// -----
+
+// A guard allows the row before the first one.
+// CHECK: internal compiler error: this access may be out of bounds of its memory
+func.func @guarded(%x: memref<4x31xf32>, %y: memref<31xf32>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c31 = arith.constant 31 : index
+  %before = arith.constant -1 : index
+  scf.for %i = %c0 to %c31 step %c1 {
+    %row = arith.subi %c2, %i : index
+    %inside = arith.cmpi sge, %row, %before : index
+    scf.if %inside {
+      %v = memref.load %x[%row, %i] : memref<4x31xf32>
+      memref.store %v, %y[%i] : memref<31xf32>
+    }
+  }
+  return
+}

@@ -66,3 +66,23 @@ func.func @elements(%x: memref<8xf32>, %at: memref<1xindex>) -> f32 attributes {
   %v = memref.load %x[%i] : memref<8xf32>
   return %v : f32
 }
+
+// -----
+
+// A guard bounds a multiple of the index: element 31 * (2 - i) + i.
+// CHECK-LABEL: func.func @guarded
+func.func @guarded(%x: memref<4x31xf32>, %y: memref<31xf32>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c31 = arith.constant 31 : index
+  scf.for %i = %c0 to %c31 step %c1 {
+    %row = arith.subi %c2, %i : index
+    %inside = arith.cmpi sge, %row, %c0 : index
+    scf.if %inside {
+      %v = memref.load %x[%row, %i] : memref<4x31xf32>
+      memref.store %v, %y[%i] : memref<31xf32>
+    }
+  }
+  return
+}
