@@ -74,6 +74,34 @@ proptest! {
     }
 }
 
+fn interval_of(low: i64, high: i64) -> Interval {
+    Interval { low, high }
+}
+
+#[test]
+fn enclosures_are_tight_at_their_ends() {
+    assert_eq!(interval_of(-3, 2).abs(), Some(interval_of(0, 3)));
+    assert_eq!(interval_of(2, 5).abs(), Some(interval_of(2, 5)));
+    assert_eq!(interval_of(0, 3).remainder(interval_of(4, 9)), Some(interval_of(0, 3)));
+    assert_eq!(interval_of(0, 9).remainder(interval_of(3, 4)), Some(interval_of(0, 3)));
+    assert_eq!(interval_of(-5, 5).remainder(interval_of(3, 4)), Some(interval_of(0, 3)));
+    assert_eq!(interval_of(-5, 5).remainder(interval_of(-4, -3)), Some(interval_of(-3, 0)));
+    assert_eq!(interval_of(2, 3).power(interval_of(0, 2)), Some(interval_of(1, 9)));
+    assert_eq!(interval_of(-2, 3).power(interval_of(0, 3)), Some(interval_of(-27, 27)));
+    assert_eq!(interval_of(2, 3).power(interval_of(-1, 2)), None);
+}
+
+#[test]
+fn widths_and_empty_intervals() {
+    assert_eq!(interval_of(-3, 4).width(), Some(7));
+    assert_eq!(Interval::point(5).width(), Some(0));
+    assert_eq!(Interval::ALL.width(), None);
+    assert!(interval_of(1, 0).is_empty() && !interval_of(0, 0).is_empty());
+    assert!(!interval_of(0, 3).contains(4) && !interval_of(0, 3).contains(-1) && interval_of(0, 3).contains(3));
+    assert_eq!(interval_of(-7, 7).floor_div(2), Some(interval_of(-4, 3)));
+    assert_eq!((interval_of(1, 2).floor_div(0), interval_of(1, 2).floor_div(-1)), (None, None));
+}
+
 #[test]
 fn values_beyond_64_bits_are_none() {
     let (all, one) = (Interval::ALL, Interval::point(1));
