@@ -137,7 +137,9 @@ mod tests {
     #[test]
     fn a_stream_begins_at_the_hash_of_its_name() {
         // Published values of 64-bit FNV-1a.
-        for (name, hash) in [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)] {
+        for (name, hash) in
+            [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)]
+        {
             assert_eq!(SplitMix64::named(1_234_567, name).state, 6_457_827_717_110_365_317 ^ hash);
         }
     }
@@ -162,7 +164,11 @@ mod tests {
         // Five standard deviations of 1000 fair coins: 5 · 15.8.
         assert!(heads.abs_diff(500) < 79, "{heads}");
         let inputs = filled(ElementType::F64, Purpose::Input);
-        let (low, high) = inputs.as_f64().unwrap().iter().fold((1.0, -1.0), |(low, high): (f64, f64), x| (low.min(*x), high.max(*x)));
+        let (low, high) = inputs
+            .as_f64()
+            .unwrap()
+            .iter()
+            .fold((1.0, -1.0), |(low, high): (f64, f64), x| (low.min(*x), high.max(*x)));
         assert!((-1.0..-0.9).contains(&low) && (0.9..1.0).contains(&high), "{low} {high}");
         assert_eq!(range(&[4, 3, 2], Purpose::Weight), (-(0.5f64.sqrt()), 0.5f64.sqrt()));
         assert_eq!(range(&[4, 1], Purpose::Weight), (0.5, 1.0));
