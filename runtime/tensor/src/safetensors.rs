@@ -259,6 +259,13 @@ mod tests {
     }
 
     #[test]
+    fn an_array_may_be_empty() {
+        let header = r#"{"a": {"dtype": "F32", "shape": [0, 3], "data_offsets": [0, 0]}}"#;
+        let file = opened(header, &[]).unwrap();
+        assert_eq!(file.names(), ["a"]);
+    }
+
+    #[test]
     fn headers_are_validated() {
         let one = |dtype: &str, shape: &str, offsets: &str| {
             let header = format!(r#"{{"a":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}}}"#);
