@@ -2,9 +2,9 @@
 //! Queries and copies of operations that melior does not have.
 
 use crate::ffi;
+use melior::ir::attribute::AttributeLike;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, WalkOrder, WalkResult};
-use melior::ir::attribute::AttributeLike;
 use melior::ir::{Attribute, Operation, OperationRef, RegionLike, Type, TypeLike, Value, ValueLike};
 
 /// Whether an operation has the Elementwise trait (with Scalarizable, Vectorizable and Tensorizable), whatever its

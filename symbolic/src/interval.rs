@@ -37,6 +37,12 @@ impl Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
+    /// The number of integers minus one; `None` if it exceeds i64.
+    #[must_use]
+    pub fn width(self) -> Option<i64> {
+        self.high.checked_sub(self.low)
+    }
+
     /// The quotients by a positive constant, rounded down; `None` if the divisor is not positive.
     #[must_use]
     pub fn floor_div(self, divisor: i64) -> Option<Self> {

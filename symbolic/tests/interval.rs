@@ -104,6 +104,7 @@ fn quotients_and_empty_intervals() {
 #[test]
 fn values_beyond_64_bits_are_none() {
     let (all, one) = (Interval::ALL, Interval::point(1));
+    assert_eq!((all.width(), interval_of(-3, 4).width()), (None, Some(7)));
     assert_eq!(all.plus(one), None);
     assert_eq!(all.minus(one), None);
     assert_eq!(all.times(Interval::point(2)), None);

@@ -33,8 +33,12 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Scf],
     run: |root, _, rewriter| {
         let module = ir::first_block(root).ok_or("a module without a body")?;
-        let mut sharing =
-            Sharing { context: rewriter.context(), module, names: ir::symbols(root), known: Distinct::default() };
+        let mut sharing = Sharing {
+            context: rewriter.context(),
+            module,
+            names: ir::symbols(root),
+            known: Distinct::default(),
+        };
         for function in ir::operations(module) {
             if ir::name(function) != ops::func::FUNC || function.has_attribute(STEPS) {
                 continue;

@@ -175,12 +175,18 @@ pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attr
 
 /// Returns the text of a string attribute.
 pub(crate) fn text(attribute: Attribute) -> Option<String> {
-    attribute.is_string().then(|| StringAttribute::try_from(attribute).ok().map(|own| own.value().to_owned())).flatten()
+    attribute
+        .is_string()
+        .then(|| StringAttribute::try_from(attribute).ok().map(|own| own.value().to_owned()))
+        .flatten()
 }
 
 /// Returns the value of an integer attribute.
 pub(crate) fn number(attribute: Attribute) -> Option<i64> {
-    attribute.is_integer().then(|| IntegerAttribute::try_from(attribute).ok().map(|own| own.value())).flatten()
+    attribute
+        .is_integer()
+        .then(|| IntegerAttribute::try_from(attribute).ok().map(|own| own.value()))
+        .flatten()
 }
 
 /// Returns the value of a floating-point attribute.

@@ -4,8 +4,8 @@
 use super::builder::Builder;
 use super::copy::{arguments, operation_name as name};
 use super::mutation::set as set_attribute;
-use super::uses::erase;
 use super::typed;
+use super::uses::erase;
 use super::walk::{children, first_block, nested};
 use super::{attribute_names, attributes, context, ops};
 use crate::error::CodegenError;
@@ -420,4 +420,3 @@ impl<'c: 'a, 'a> Distinct<OperationRef<'c, 'a>> {
         }
     }
 }
-

@@ -69,8 +69,7 @@ impl<'c> Combine<'c> {
             is_known.then(|| FloatAttribute::new(types::context_of(element), element, value).into())
         };
         let integer = |value: i64| IntegerAttribute::new(element, value).into();
-        let integer_type =
-            types::as_integer(element).filter(|integer| [32, 64].contains(&integer.width()));
+        let integer_type = types::as_integer(element).filter(|integer| [32, 64].contains(&integer.width()));
         let min = integer_type.map(|integer| types::min_integer(integer.width()));
         let is_real = element.is_f16() || element.is_f32() || element.is_f64();
         let (reduction, identity) = match operator.name.as_str() {

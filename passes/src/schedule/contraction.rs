@@ -165,8 +165,7 @@ impl Contraction {
         let fits = |tile: &&Tile| {
             let bytes = |side: &Side, size: u32| -> u64 {
                 let inputs = side.inputs.iter().filter_map(|n| elements.get(*n));
-                let bytes =
-                    inputs.filter_map(|element| crate::extents::size::element_bytes(*element));
+                let bytes = inputs.filter_map(|element| crate::extents::size::element_bytes(*element));
                 let bytes: u64 = bytes.sum();
                 bytes * BUFFERS.unsigned_abs() * u64::from(size + PADDING) * u64::from(tile.depth)
             };

@@ -175,11 +175,7 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
     }
 
     /// Replaces the product if one of its inputs is unpacked.
-    fn replace(
-        self,
-        target: Target,
-        state: &mut State<'c, 'a>,
-    ) -> Result<(), Error> {
+    fn replace(self, target: Target, state: &mut State<'c, 'a>) -> Result<(), Error> {
         for input in [1, 0] {
             let array = self.nest.operands[input].value;
             let sources = Sources::new(array, self.nest.op, &mut state.effects);
@@ -300,7 +296,11 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
     }
 
     /// The kernels in the module, which are added unless an equal product has them.
-    fn added(&self, sources: &Sources<'c, 'a>, state: &mut State<'c, 'a>) -> Result<Option<Rc<Added>>, Error> {
+    fn added(
+        &self,
+        sources: &Sources<'c, 'a>,
+        state: &mut State<'c, 'a>,
+    ) -> Result<Option<Rc<Added>>, Error> {
         let text = self.text(sources);
         if let Some(added) = text.as_ref().and_then(|text| state.kernels.get(text)) {
             added.few.iter().chain(&added.many).for_each(|name| state.functions.count(name));

@@ -154,7 +154,8 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             return None;
         }
         // Contractions of bytes are not fused: their kernels sum four products per instruction, with packed weights.
-        let is_byte = |input: &&Operand| input.array().is_some_and(|kind| types::bits(kind.element()) == Some(8));
+        let is_byte =
+            |input: &&Operand| input.array().is_some_and(|kind| types::bits(kind.element()) == Some(8));
         if nest.reduces() && nest.inputs().iter().filter(is_byte).count() >= 2 {
             return None;
         }
