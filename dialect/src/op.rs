@@ -70,13 +70,10 @@ pub fn fingerprint<'c: 'a, 'a>(function: &impl OperationLike<'c, 'a>) -> usize {
 }
 
 /// Whether two functions are equal except for their names and locations.
-pub fn are_equal_functions<'c: 'a, 'a, 'b>(
+pub fn are_equal_functions<'c: 'a + 'b, 'a, 'b>(
     left: &impl OperationLike<'c, 'a>,
     right: &impl OperationLike<'c, 'b>,
-) -> bool
-where
-    'c: 'b,
-{
+) -> bool {
     // SAFETY: as in `fingerprint`.
     unsafe { ffi::skriptAreEqualFunctions(left.to_raw(), right.to_raw()) }
 }

@@ -21,11 +21,13 @@ pub(crate) fn values(request: &Request, model: &Model) -> Result<Value, Vec<Diag
     let names = |ports: &[Port]| -> Vec<String> { ports.iter().flat_map(Port::tensor_names).collect() };
     let known = names(&entry.inputs);
     let unknown = request.inputs.keys().filter(|name| !known.contains(name));
-    let unknown = unknown.map(|name| wrong_input(format!("the graph has no input `{name}`")));
+    let unknown = unknown.map(|name| format!("the graph has no input `{name}`"));
     let (inputs, mut wrong) = split(inputs(request, entry));
     wrong.extend(unknown);
     let (variables, missing) = split(variables(request, model));
-    wrong.extend(missing);
+    let wrong = wrong.into_iter().map(|text| Diagnostic::without_location(&INPUT, text));
+    let missing = missing.into_iter().map(|text| Diagnostic::without_location(&WEIGHTS, text));
+    let wrong: Vec<Diagnostic> = wrong.chain(missing).collect();
     if !wrong.is_empty() {
         return Err(wrong);
     }
@@ -39,7 +41,7 @@ pub(crate) fn values(request: &Request, model: &Model) -> Result<Value, Vec<Diag
     }))
 }
 
-fn split<T>(results: Vec<Result<T, Diagnostic>>) -> (Vec<T>, Vec<Diagnostic>) {
+fn split<T>(results: Vec<Result<T, String>>) -> (Vec<T>, Vec<String>) {
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for result in results {
         match result {
@@ -50,11 +52,7 @@ fn split<T>(results: Vec<Result<T, Diagnostic>>) -> (Vec<T>, Vec<Diagnostic>) {
     (values, errors)
 }
 
-fn wrong_input(text: String) -> Diagnostic {
-    Diagnostic::without_location(&INPUT, text)
-}
-
-fn inputs(request: &Request, entry: &Function) -> Vec<Result<Tensor, Diagnostic>> {
+fn inputs(request: &Request, entry: &Function) -> Vec<Result<Tensor, String>> {
     let tensors =
         entry.inputs.iter().flat_map(|port| port.tensor_names().into_iter().zip(port.tensors.values()));
     let tensors = tensors.filter_map(|(name, id)| {
@@ -69,7 +67,7 @@ fn inputs(request: &Request, entry: &Function) -> Vec<Result<Tensor, Diagnostic>
                     .map_err(|error| error.to_string())
             }
         };
-        Some(array.map_err(|text| wrong_input(format!("input `{name}`: {text}"))))
+        Some(array.map_err(|text| format!("input `{name}`: {text}")))
     });
     tensors.collect()
 }
@@ -97,7 +95,7 @@ fn tensor(array: &Array, element: ElementType) -> Result<Tensor, String> {
     Tensor::from_scalars(element, &array.shape, values.into_iter()).map_err(|error| error.to_string())
 }
 
-fn variables(request: &Request, model: &Model) -> Vec<Result<Tensor, Diagnostic>> {
+fn variables(request: &Request, model: &Model) -> Vec<Result<Tensor, String>> {
     let requests = model.variables.iter().map(|variable| VariableRequest {
         name: &variable.name,
         aliases: &variable.aliases,
@@ -112,9 +110,7 @@ fn variables(request: &Request, model: &Model) -> Vec<Result<Tensor, Diagnostic>
             .weights
             .iter()
             .map(|(name, array)| {
-                let wrong = |text: String| {
-                    Diagnostic::without_location(&WEIGHTS, format!("variable `{name}`: {text}"))
-                };
+                let wrong = |text: String| format!("variable `{name}`: {text}");
                 let element = element(name)
                     .ok_or_else(|| wrong("the model has no variable of this name".to_owned()))?;
                 Ok((name.clone(), tensor(array, element).map_err(wrong)?))
@@ -123,6 +119,6 @@ fn variables(request: &Request, model: &Model) -> Vec<Result<Tensor, Diagnostic>
     );
     let each =
         load_each(&WeightStore::arrays(given), &requests, MissingWeights::Random(request.seed)).into_iter();
-    let described = |error: TensorError| Diagnostic::without_location(&WEIGHTS, error.to_string());
+    let described = |error: TensorError| error.to_string();
     loaded.drain(..).map(Err).chain(each.map(|tensor| tensor.map_err(described))).collect()
 }

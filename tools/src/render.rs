@@ -126,7 +126,8 @@ help: give 2
         let mut warning = error.clone();
         warning.severity = Severity::Warning;
         let diagnostics = [warning.clone(), warning.clone(), error.clone(), warning, error];
-        let severities = |most| selected(&diagnostics, most).map(severity).collect::<Vec<_>>();
+        let severities =
+            |most| selected(&diagnostics, most).map(|own| own.severity.name()).collect::<Vec<_>>();
         assert_eq!(severities(3), ["warning", "error", "error"]);
         assert_eq!(severities(1), ["error"]);
         assert_eq!(severities(9).len(), 5);
@@ -166,7 +167,7 @@ help: give 2
     fn json_is_one_line() {
         let (sources, diagnostic) = example();
         let text = json(&diagnostic, &sources).to_string();
-        assert_eq!(text.matches('\n').count(), 1);
+        assert!(!text.contains('\n'));
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["code"], "SK0201");
         assert_eq!(value["location"]["line"], 1);

@@ -89,6 +89,6 @@ mod tests {
         let long = Tensor::from_i64(&[70_000], &vec![1; 70_000]).unwrap();
         let listed = listed(&["x".to_owned()], &[long], 10);
         assert_eq!(listed[0]["elements"], 70_000);
-        assert_eq!(listed[0]["values"], json!([1; 10]));
+        assert_eq!(listed[0]["values"], json!(vec![1; 10]));
     }
 }

@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(ints(&range), [10, 7, 4, 1, -2]);
         assert_eq!(ints(&range.select(&Pack::range(3, -1, 3))), [1, 4, 7]);
         assert_eq!(range.select(&Pack::range(1, 2, 2)).progression(), Some((7, -6)));
-        assert_eq!(ints(&range.select(&Pack::range(4, 1, 0))), []);
+        assert_eq!(ints(&range.select(&Pack::range(4, 1, 0))), [0_i64; 0]);
         assert_eq!(range.get(5), None);
         assert_eq!(range, range.iter().collect());
     }
