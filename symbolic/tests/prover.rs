@@ -58,9 +58,8 @@ struct Model {
 }
 
 impl Model {
-    fn new() -> Self {
-        // A query with multiples proves all that one without proves.
-        let prover = Prover::new(Budget { multiples: 2, ..Budget::default() });
+    fn new(budget: Budget) -> Self {
+        let prover = Prover::new(budget);
         let mut model = Model { prover, definitions: Vec::new(), assumed: Vec::new() };
         for _ in 0..2 {
             let extent = Definition::Between(Some(0), Some(LARGEST));
@@ -178,6 +177,40 @@ fn evaluate(polynomial: &Polynomial, values: &[i64]) -> i64 {
     polynomial.value(|monomial| product(monomial.factors())).unwrap()
 }
 
+/// A proven inequality that does not hold for some values of the symbols.
+fn wrong_proof(
+    budget: Budget,
+    steps: &[Step],
+    queries: &[(Recipe, Recipe)],
+) -> Option<(Polynomial, Polynomial, Vec<i64>)> {
+    let mut model = Model::new(budget);
+    steps.iter().for_each(|step| model.take(step));
+    let polynomials = queries.iter().map(|(x, y)| (model.polynomial(x), model.polynomial(y)));
+    let proven: Vec<_> = polynomials.filter(|(x, y)| model.prover.at_most(x, y)).collect();
+    let mut wrong = None;
+    model.assignments(&mut Vec::new(), &mut |values| {
+        for (x, y) in &proven {
+            if evaluate(x, values) > evaluate(y, values) {
+                wrong = Some((x.clone(), y.clone(), values.to_vec()));
+            }
+        }
+    });
+    wrong
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn inequalities_proven_from_multiples_hold(
+        steps in prop::collection::vec(step(), 0..9),
+        queries in prop::collection::vec((recipe(), recipe()), 1..5),
+    ) {
+        let budget = Budget { multiples: 2, assumptions: 8, ..Budget::default() };
+        prop_assert_eq!(wrong_proof(budget, &steps, &queries), None);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -186,19 +219,7 @@ proptest! {
         steps in prop::collection::vec(step(), 0..9),
         queries in prop::collection::vec((recipe(), recipe()), 1..5),
     ) {
-        let mut model = Model::new();
-        steps.iter().for_each(|step| model.take(step));
-        let proven = queries.iter().map(|(x, y)| (model.polynomial(x), model.polynomial(y))).filter(|(x, y)| model.prover.at_most(x, y));
-        let proven: Vec<_> = proven.collect();
-        let mut wrong = None;
-        model.assignments(&mut Vec::new(), &mut |values| {
-            for (x, y) in &proven {
-                if evaluate(x, values) > evaluate(y, values) {
-                    wrong = Some((x.clone(), y.clone(), values.to_vec()));
-                }
-            }
-        });
-        prop_assert_eq!(wrong, None, "{:?}", model.definitions);
+        prop_assert_eq!(wrong_proof(Budget::default(), &steps, &queries), None);
     }
 
     #[test]
@@ -206,7 +227,7 @@ proptest! {
         recipes in prop::array::uniform3(recipe()),
         values in prop::array::uniform2(-5..6i64),
     ) {
-        let model = Model::new();
+        let model = Model::new(Budget::default());
         let [x, y, z] = recipes.map(|recipe| model.polynomial(&recipe));
         let of = |polynomial: &Polynomial| evaluate(polynomial, &values);
         prop_assert_eq!(of(&x.mul(&y).unwrap()), of(&x) * of(&y));
