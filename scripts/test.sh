@@ -12,11 +12,12 @@ workers=${SKRIPT_TEST_JOBS:-$(nproc)}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 trap 'trap - TERM; kill 0' INT TERM
-declare -A running=() started=()
+declare -A running=() started=() log_of=()
+count=0
 
 # ended PID STATUS: prints the output of a step that ended; a failure does not stop later steps.
 ended() {
-  local log=$logs/$1 name=${running[$1]}
+  local log=${log_of[$1]} name=${running[$1]}
   unset "running[$1]"
   echo "== $name"
   cat "$log"
@@ -40,8 +41,10 @@ step() {
   local name=$1
   shift
   await $((workers - 1))
-  (: >"$logs/$BASHPID" && "$@" >"$logs/$BASHPID" 2>&1) &
-  running[$!]=$name started[$!]=$SECONDS
+  count=$((count + 1))
+  echo "   $name: begins"
+  "$@" >"$logs/$count" 2>&1 &
+  running[$!]=$name started[$!]=$SECONDS log_of[$!]=$logs/$count
 }
 
 # alone NAME COMMAND…: runs a command while no other step runs.
