@@ -13,4 +13,8 @@ fi
 cargo build --quiet --locked --profile wasm --target $target -p skript-javascript
 mkdir -p $output
 for file in javascript/package/* LICENSE; do cmp -s "$file" "$output/${file##*/}" || cp "$file" $output; done
-cp target/$target/wasm/skript_javascript.wasm $output/skriptnd.wasm
+# Replaced at once: others may read it.
+module=$(mktemp $output/module.XXXXXX)
+cp target/$target/wasm/skript_javascript.wasm "$module"
+chmod 644 "$module"
+mv "$module" $output/skriptnd.wasm

@@ -13,6 +13,10 @@ if ! build/mdbook/bin/mdbook --version 2>/dev/null | grep -qx "mdbook v$version"
   root=$PWD/build/mdbook
   (cd / && cargo install --quiet --locked --root "$root" --target-dir "$target" --version $version --no-default-features --features search mdbook)
 fi
-rm -f build/javascript/skriptnd.wasm
-javascript/build.sh || { [ $? = 3 ] && echo "site: without the playground, because Rust's target for WebAssembly cannot be installed"; }
+javascript/build.sh || {
+  status=$?
+  [ $status = 3 ] || exit $status
+  rm -f build/javascript/skriptnd.wasm
+  echo "site: without the playground, because Rust's target for WebAssembly cannot be installed"
+}
 python3 scripts/site.py "$@"

@@ -7,8 +7,8 @@ all=${1:-}
 export PATH="$HOME/.cargo/bin:$PATH"
 passed=0 failed=0 failures=()
 
-# Steps run beside each other, so that each core is used; one that builds, or that changes what others read, runs alone.
-workers=${SKRIPT_TEST_JOBS:-$(nproc)}
+# Steps run beside each other, so that each core is used; one that builds what others execute runs alone. Some steps use several cores.
+workers=${SKRIPT_TEST_JOBS:-$(($(nproc) < 4 ? $(nproc) : 4))}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 trap 'trap - TERM; kill 0' INT TERM
@@ -68,7 +68,7 @@ alone "lit" scripts/lit.sh
 step "round trips" .venv/bin/python test/round_trips.py
 step "repeated passes" .venv/bin/python test/repeated_passes.py
 step "one pipeline" .venv/bin/python test/one_pipeline.py
-step "generated documents" scripts/docs.sh --check
+alone "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
 step "versions" .venv/bin/python test/versions.py
 step "code blocks of documents" .venv/bin/python test/documents.py
@@ -117,7 +117,7 @@ networks="test/differential/networks.py --keep out/networks"
 if [ "$all" = --all ]; then
   step "random networks" .venv/bin/python $networks --seed 1 --count 240
   # Without affine: the time of convert-skript-formula-to-affine is quadratic in the number of operators.
-  step "random networks, long" .venv/bin/python $networks --seed 1 --count 20 --min-operators 400 --max-operators 2000 --pipelines linalg,linalg-named,scf
+  step "random networks, long" .venv/bin/python ${networks}-long --seed 1 --count 20 --min-operators 400 --max-operators 2000 --pipelines linalg,linalg-named,scf
   step "random networks of the day" .venv/bin/python $networks --seed day --count 40
   step "fuzzing" fuzz/run.sh 30
 else

@@ -62,8 +62,8 @@ pub fn merge_duplicates<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>) {
     unsafe { ffi::skriptMergeDuplicates(root.to_raw()) }
 }
 
-/// A hash of a function without its name and locations, for this process. Functions for which [`are_equal_functions`] holds have equal
-/// fingerprints, unless the operands of a commutative operation are exchanged.
+/// A hash of a function without its name and locations. Equal functions have equal hashes, except functions that differ in the order
+/// of operands of a commutative operation. The hash differs between processes.
 pub fn fingerprint<'c: 'a, 'a>(function: &impl OperationLike<'c, 'a>) -> usize {
     // SAFETY: the operation is valid, and only read.
     unsafe { ffi::skriptFingerprint(function.to_raw()) }

@@ -60,7 +60,7 @@ export class Skript {
     if (text !== this.#text) this.#version += 1;
     this.#text = text;
     const document = { textDocument: { uri: "untitled:playground/playground.sknd" } };
-    return this.#result({ kind: "language", version: this.#version, text, method, params: { ...document, ...params } });
+    return this.#result({ kind: "language", version: this.#version, text, method, params: { ...params, ...document } });
   }
 
   #result(request) {
@@ -74,16 +74,17 @@ export class Skript {
     this.#exports ??= new WebAssembly.Instance(this.#module, {}).exports;
     const { memory, skript_request, skript_answer, skript_answer_text, skript_answer_length } = this.#exports;
     const text = () => decoder.decode(new Uint8Array(memory.buffer, skript_answer_text(), skript_answer_length()));
+    // A value that JSON does not have is an error of the caller.
+    const bytes = encoder.encode(JSON.stringify(request));
     try {
-      const bytes = encoder.encode(JSON.stringify(request));
       const address = skript_request(bytes.length);
       new Uint8Array(memory.buffer, address, bytes.length).set(bytes);
       skript_answer();
-      return JSON.parse(text());
     } catch (error) {
       this.#exports = undefined;
       throw failure(error, text);
     }
+    return JSON.parse(text());
   }
 }
 
@@ -109,8 +110,11 @@ function fields({ name, graph, real, attributes = {}, shapes = {} }) {
 }
 
 const arrays = (named) => Object.fromEntries(Object.entries(named).map(([name, { shape, values }]) => [name, { shape, values: Array.from(values, encoded) }]));
-/** Numbers that JSON does not have are texts. */
-const encoded = (value) => (typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value)) ? String(value) : value);
+/** Numbers that JSON does not have are texts, and the negative zero, which JSON.stringify writes as 0. */
+const encoded = (value) => {
+  if (Object.is(value, -0)) return "-0";
+  return typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value)) ? String(value) : value;
+};
 const number = (value) => (typeof value !== "string" ? value : /^-?\d+$/.test(value) ? BigInt(value) : Number(value));
 
 /** Loads the module: the file beside this one, or a compiled module, bytes, or a response. */
@@ -121,6 +125,8 @@ export async function load(source = new URL("skriptnd.wasm", import.meta.url)) {
     const { readFile } = await import("node:fs/promises");
     return load(await readFile(source));
   }
+  if (typeof source === "string") return load(new URL(source, globalThis.location?.href ?? import.meta.url));
   const response = source instanceof Response ? source : await fetch(source);
+  if (!response.ok) throw new Error(`${response.url}: status ${response.status}`);
   return load(await response.arrayBuffer());
 }

@@ -133,6 +133,8 @@ mod tests {
             assert_eq!(wrong["status"], "wrong", "{request}");
             assert!(!wrong["diagnostics"].as_array().unwrap().is_empty(), "{request}");
         }
+        let check = answer(json!({"kind": "check", "text": DOUBLED, "graph": "H"}));
+        assert_eq!(check["diagnostics"].as_array().unwrap().len(), 1, "{check}");
         for request in [
             json!({}),
             json!([]),

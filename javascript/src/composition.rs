@@ -51,13 +51,15 @@ pub(crate) fn composed(request: &Request, program: &Program, sink: &mut Sink) ->
     model.filter(|_| !sink.has_errors())
 }
 
-/// Whether the first graph can be composed without values of attributes.
+/// Whether the requested graph can be composed without values of attributes. A graph that the text does not have is composed too, which
+/// reports it; a text without graphs is not.
 pub(crate) fn has_defaults(request: &Request, program: &Program) -> bool {
     let given = |name: &str| {
         request.attributes.iter().filter_map(|entry| name_and_value(entry)).any(|(n, _)| n == name)
     };
     let has_value = |a: &Declaration| a.default.is_some() || a.type_spec.optional || given(&a.name.name);
-    graph(request, program).is_ok_and(|graph| graph.attributes.iter().all(has_value))
+    graph(request, program)
+        .map_or(request.graph.is_some(), |graph| graph.attributes.iter().all(has_value))
 }
 
 fn graph<'p>(request: &Request, program: &'p Program) -> Result<&'p Definition, String> {

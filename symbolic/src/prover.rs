@@ -20,7 +20,8 @@ pub struct Budget {
     /// Maximum number of symbols, and of assumptions about these symbols, that a query is combined with: the latest
     /// ones are used.
     pub assumptions: usize,
-    /// Maximum number of assumptions whose multiples a query adds up; 0: a query uses one assumption, as it is.
+    /// Maximum number of assumptions whose multiples a query adds up; 0: a query uses one assumption, as it is. All of these
+    /// sums of a query take at most [`Budget::assumptions`] searches.
     pub multiples: usize,
 }
 

@@ -131,7 +131,7 @@ def windows(options, cc, folder):
 
 
 def random_model(options, cc, folder, seed):
-    """All bits of a random model are those of the evaluator. Returns whether the model has a form in C."""
+    """All outputs of a random model equal those of the evaluator. Returns whether the model has a form in C."""
     # Last: test/import has a module of the same name as one of the folder.
     if DIFFERENTIAL not in sys.path:
         sys.path.append(DIFFERENTIAL)

@@ -47,6 +47,7 @@ pub fn scalar(value: &Value) -> Option<Scalar> {
             "NaN" => Some(Scalar::Real(f64::NAN)),
             "Infinity" => Some(Scalar::Real(f64::INFINITY)),
             "-Infinity" => Some(Scalar::Real(f64::NEG_INFINITY)),
+            "-0" => Some(Scalar::Real(-0.0)),
             digits => digits.parse().ok().map(Scalar::Int),
         },
         Value::Null | Value::Array(_) | Value::Object(_) => None,
@@ -71,6 +72,8 @@ mod tests {
 
     #[test]
     fn values_are_read_as_they_are_written() {
+        let zero = scalar(&json!("-0"));
+        assert!(matches!(zero, Some(Scalar::Real(zero)) if zero == 0.0 && zero.is_sign_negative()));
         for value in [1.5, f64::INFINITY, f64::NEG_INFINITY, -0.25] {
             assert_eq!(scalar(&number(Scalar::Real(value))), Some(Scalar::Real(value)));
         }

@@ -17,7 +17,7 @@ mod report;
 use crate::picture::Picture;
 use graph::{Graph, Level, NameMap};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 /// The kind of a difference.
@@ -33,7 +33,7 @@ pub enum Change {
 }
 
 /// A difference.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Difference {
     /// The kind.
     pub change: Change,
@@ -48,7 +48,7 @@ pub struct Difference {
 }
 
 /// A part of an item that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Detail {
     /// The part, such as `attribute stride`.
     pub part: String,
@@ -63,6 +63,7 @@ pub fn differences(first: &Picture, second: &Picture) -> Vec<Difference> {
     let mut comparison = Comparison {
         models,
         found: interface::modules(models),
+        repeated: HashSet::new(),
         compared: BTreeSet::new(),
         explained: BTreeSet::new(),
         within: None,
@@ -80,6 +81,8 @@ pub fn differences(first: &Picture, second: &Picture) -> Vec<Difference> {
 struct Comparison<'p> {
     models: [&'p Picture; 2],
     found: Vec<Difference>,
+    /// Those inside operators, which instances share.
+    repeated: HashSet<Difference>,
     /// The instances of composite operators that were compared.
     compared: BTreeSet<[usize; 2]>,
     /// The composite operators whose graphs differ.
@@ -119,7 +122,7 @@ impl<'p> Comparison<'p> {
             if let Some(operator) = self.within {
                 difference.name = format!("{} in {operator}", difference.name);
                 self.explained.insert(operator);
-                if self.found.contains(&difference) {
+                if !self.repeated.insert(difference.clone()) {
                     continue;
                 }
             }

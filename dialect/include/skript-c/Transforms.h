@@ -21,8 +21,8 @@ MLIR_CAPI_EXPORTED bool skriptComputeInUsers(MlirOperation root, unsigned operat
 /* Replaces operations below `root` by equal preceding ones, and erases operations without users. */
 MLIR_CAPI_EXPORTED void skriptMergeDuplicates(MlirOperation root);
 
-/* A hash of a function, equal for functions that skriptAreEqualFunctions finds equal except for the order of operands that
- * may be exchanged. It is not the same in another process. */
+/* Returns a hash of a function without its name and locations. Equal functions have equal hashes, except functions that differ in
+ * the order of operands of a commutative operation. The hash differs between processes. */
 MLIR_CAPI_EXPORTED size_t skriptFingerprint(MlirOperation function);
 
 /* Whether two functions are equal except for their names and locations. */

@@ -31,8 +31,8 @@ mlir::LogicalResult computeInUsers(mlir::Operation *root, FusionBounds bounds);
 /// includes the regions.
 void mergeDuplicates(mlir::Operation *root);
 
-/// A hash of a function, equal for functions that `areEqualFunctions` finds equal except for the order of operands that may be
-/// exchanged. It is not the same in another process.
+/// Returns a hash of a function without its name and locations. Equal functions have equal hashes, except functions that differ in
+/// the order of operands of a commutative operation. The hash differs between processes.
 size_t fingerprint(mlir::Operation *function);
 
 /// Whether two functions are equal except for their names and locations.

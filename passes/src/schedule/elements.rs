@@ -22,11 +22,11 @@ use std::collections::HashSet;
 /// The pass `skript-carry-elements`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-carry-elements",
-    summary: "carry elements that each iteration of an innermost loop changes",
+    summary: "carry elements that each iteration of a loop changes",
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef, Dialect::Scf],
     options: &[PassOption {
         name: "nested",
-        summary: "also of loops around loops without stores, as those of a reduction over several dimensions are",
+        summary: "also carry elements through loops whose inner loops do not store, such as a reduction over several dimensions",
         default: "false",
     }],
     run: |root, options, rewriter| {
@@ -52,7 +52,7 @@ struct Element<'c, 'a> {
     subscripts: Vec<Value<'c, 'a>>,
 }
 
-/// An innermost loop whose stores change elements at loop-invariant positions.
+/// A loop whose stores change elements at loop-invariant positions.
 struct Steps<'c, 'a> {
     bounds: Bounds<'c, 'a>,
     index: Value<'c, 'a>,

@@ -148,14 +148,26 @@ fn operands(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Ve
             });
             details.push(Detail {
                 part: name.map_or_else(|| "operand".to_owned(), |name| format!("operand {name}")),
-                values: distinct([
-                    values.0.map(|operand| a.operand_text(operand)),
-                    values.1.map(|operand| b.operand_text(operand)),
-                ]),
+                values: operand_texts([a, b], values),
             });
         }
     }
     details
+}
+
+/// The texts of operands that differ.
+fn operand_texts(
+    [a, b]: [&Graph; 2],
+    operands: (Option<&Operand>, Option<&Operand>),
+) -> [Option<String>; 2] {
+    let [one, other] = [operands.0.map(|own| a.operand_text(own)), operands.1.map(|own| b.operand_text(own))];
+    match operands {
+        // Different results may have equal texts.
+        (Some(Operand::Result(..)), Some(Operand::Result(..))) if one == other => {
+            [one, other.map(|text| format!("another {text}"))]
+        }
+        _ => distinct([one, other]),
+    }
 }
 
 /// The variables that only one model has, or whose types differ.

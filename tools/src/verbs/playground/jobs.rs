@@ -203,11 +203,12 @@ impl Runner {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
-        if let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let mut process = Process { child: Some(child), folder: Some(folder) };
+        if let Some(id) = id {
             let limit = Some(MAX_ADDRESS_BYTES);
             prlimit(Some(id), Resource::As, Rlimit { current: limit, maximum: limit })?;
         }
-        let mut process = Process { child: Some(child), folder: Some(folder) };
         let (stdout, stderr) = process.streams();
         let (output, messages) =
             tokio::try_join!(read(stdout, MAX_OUTPUT_BYTES), read(stderr, MAX_MESSAGE_BYTES))?;
