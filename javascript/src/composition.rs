@@ -58,8 +58,7 @@ pub(crate) fn has_defaults(request: &Request, program: &Program) -> bool {
         request.attributes.iter().filter_map(|entry| name_and_value(entry)).any(|(n, _)| n == name)
     };
     let has_value = |a: &Declaration| a.default.is_some() || a.type_spec.optional || given(&a.name.name);
-    graph(request, program)
-        .map_or(request.graph.is_some(), |graph| graph.attributes.iter().all(has_value))
+    graph(request, program).map_or(request.graph.is_some(), |graph| graph.attributes.iter().all(has_value))
 }
 
 fn graph<'p>(request: &Request, program: &'p Program) -> Result<&'p Definition, String> {

@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 /// The kind of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Hash)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Only the second model has the item.

@@ -44,6 +44,7 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
         used: 0,
         rank: 0,
         before: "",
+        earlier: "",
     };
     let violation = scan.run().err()?;
     Some(Refusal {
@@ -96,6 +97,8 @@ struct Scan<'t> {
     /// The number of dimensions before the current token, if it continues a shape.
     rank: usize,
     before: &'t str,
+    /// The token before that.
+    earlier: &'t str,
 }
 
 impl<'t> Scan<'t> {
@@ -124,7 +127,7 @@ impl<'t> Scan<'t> {
             if !(token.kind == Kind::Number || token.text == "?" || ends_in_dimension(token)) {
                 self.rank = 0;
             }
-            self.before = token.text;
+            self.earlier = std::mem::replace(&mut self.before, token.text);
         }
         Ok(())
     }
@@ -263,6 +266,14 @@ impl<'t> Scan<'t> {
         }
         if token.kind == Kind::Word && FOREIGN.contains(&token.text) {
             let message = format!("`{}` is not supported", token.text);
+            return Err(Violation::excess(token.at, message));
+        }
+        // MLIR's parser asks for the width of the elements, which `index` does not have; an alias may be `index`.
+        if self.earlier == "array"
+            && self.before == "<"
+            && (token.text == "index" || token.text.starts_with('!'))
+        {
+            let message = format!("`array<{}: …>` is not supported: use i64", token.text);
             return Err(Violation::excess(token.at, message));
         }
         Ok(())

@@ -156,10 +156,7 @@ fn operands(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Ve
 }
 
 /// The texts of operands that differ.
-fn operand_texts(
-    [a, b]: [&Graph; 2],
-    operands: (Option<&Operand>, Option<&Operand>),
-) -> [Option<String>; 2] {
+fn operand_texts([a, b]: [&Graph; 2], operands: (Option<&Operand>, Option<&Operand>)) -> [Option<String>; 2] {
     let [one, other] = [operands.0.map(|own| a.operand_text(own)), operands.1.map(|own| b.operand_text(own))];
     match operands {
         // Different results may have equal texts.
