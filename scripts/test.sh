@@ -21,8 +21,9 @@ ended() {
   unset "running[$1]"
   echo "== $name"
   cat "$log"
-  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); failures+=("$name"); fi
-  echo "-- $name: $((SECONDS - ${started[$1]})) s"
+  local outcome=
+  if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) outcome=" failed,"; failures+=("$name"); fi
+  echo "-- $name:$outcome $((SECONDS - ${started[$1]})) s"
   rm "$log"
 }
 
