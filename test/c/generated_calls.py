@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models whose C programs need more than one call of an operator: updates, failed checks, loops on dynamic arrays, names of macros, and
-random models. Expected values are those of numpy, or of the evaluator."""
+random models. Numpy or the evaluator compute the expected values."""
 import os
 import pathlib
 import re
@@ -84,7 +84,7 @@ def updates(options, cc, folder):
 
 
 def checks(options, cc, folder):
-    """A failed check returns its number; after it, the program computes right again."""
+    """A failed check returns its number; after it, the results of the program are right."""
     random = np.random.default_rng(1)
     compiled = program(options, PRODUCT, cc, folder)
     a, b, c = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((5, 3), (3, 6), (6, 2)))

@@ -54,7 +54,7 @@ pub(crate) fn as_memref(r#type: Type<'_>) -> Option<MemRefType<'_>> {
     r#type.is_mem_ref().then(|| MemRefType::try_from(r#type).ok()).flatten()
 }
 
-/// Whether a type is a pointer of LLVM.
+/// Whether a type is `!llvm.ptr`.
 pub(crate) fn is_pointer(r#type: Type<'_>) -> bool {
     // SAFETY: the type is valid.
     unsafe { mlir_sys::mlirTypeIsALLVMPointerType(r#type.to_raw()) }

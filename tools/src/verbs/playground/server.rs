@@ -183,7 +183,7 @@ async fn accept(listener: &tokio::net::TcpListener, site: Arc<Site>) {
                 }
             });
             let mut http = http1::Builder::new();
-            // One request for each connection, so that an idle page holds none.
+            // One request for each connection, so that a page without requests holds none.
             http.timer(TokioTimer::new())
                 .header_read_timeout(MAX_ARRIVAL)
                 .max_buf_size(MAX_HEAD_BYTES)
