@@ -151,11 +151,14 @@ def check_kills(skript, folder, draw, kills):
     killed = 0
     for attempt in range(kills):
         parts = os.path.join(folder, "parts%d" % attempt)
-        for _ in range(60):
+        for part in range(60):
             resume = ["--resume"] if os.path.exists(os.path.join(parts, "checkpoint.safetensors")) else ["--force"]
             process = subprocess.Popen(command + ["-o", parts, "--threads", "2"] + resume, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            # The first process ends after its first checkpoint, the others at random moments.
+            while part == 0 and process.poll() is None and not os.path.exists(os.path.join(parts, "checkpoint.safetensors")):
+                time.sleep(0.001)
             try:
-                process.wait(timeout=choose.uniform(0.2, 1.0) * span)
+                process.wait(timeout=0 if part == 0 else choose.uniform(0.2, 1.0) * span)
                 break
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
