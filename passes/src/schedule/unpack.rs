@@ -119,7 +119,7 @@ struct Product<'c, 'a> {
     depth: usize,
 }
 
-/// What the pass has added to the module.
+/// The functions and tables that the pass has added to the module.
 struct State<'c, 'a> {
     functions: Functions<'c>,
     effects: Effects<'c, 'a>,

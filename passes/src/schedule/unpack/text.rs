@@ -71,7 +71,7 @@ impl Text {
         let global = ir::definition(buffer).filter(|(op, _)| ir::name(*op) == ops::memref::GET_GLOBAL);
         let name = global.and_then(|(op, _)| op.attribute("name").ok()).map(|name| name.to_string());
         let number = self.number(buffer);
-        let name = name.unwrap_or_default();
+        let name = name.as_deref().unwrap_or("");
         write!(self.text, " {number}{name}:{}:{}", array.r#type(), buffer.r#type()).ok()
     }
 
