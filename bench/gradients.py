@@ -249,4 +249,5 @@ def main():
         print("| geometric mean | %d |%s %.2f |" % (threads, " |" * len(ENGINES), mean), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -124,7 +124,8 @@ pub struct Definition {
     pub variables: Vec<Declaration>,
     /// `@output`.
     pub outputs: Vec<Declaration>,
-    pub(crate) asserts: Vec<Assertion>,
+    /// `@assert`.
+    pub asserts: Vec<Assertion>,
     /// `@lower`.
     pub lowers: Vec<Lowering>,
     /// `@compose`.

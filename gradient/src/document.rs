@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes the gradient of a model: a graph, the operators of the model, and their adjoints.
+//! Writes the derivatives of a model: a graph, the operators of the model, and their adjoints or tangents.
 
-use crate::accumulate::{Accumulated, Call, accumulate, tensors};
-use crate::constant_extents::with_static_extents;
-use crate::flatten::{Graph, Tensor, TensorId, flatten};
+use crate::accumulate::{Accumulated, Call, Shared, accumulate, advance, tensors};
+use crate::extents::{symbol, with_static_extents};
+use crate::flatten::{Graph, Tensor, TensorId, flatten, static_shapes};
+use crate::intrinsics::invocation;
 use crate::names::Names;
-use crate::operator::{constant, operator, type_text};
+use crate::operator::{constant, extent_name, operator};
 use crate::refusal::{Refusal, internal, request};
+use crate::request::{Mode, Request, listed, outputs, requested};
 use crate::training::{Steps, Training, steps};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::{ConstantData, Extent, Function, FunctionId, Model, TensorType, ValueId};
 use skript_frontend::source::SourceMap;
 use skript_semantics::{Scalar, ScalarKind};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// The gradients to compute.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// The output to differentiate; `None`: the only one.
-    pub of: Option<String>,
-    /// Inputs and variables by name; `variables` means all variables.
-    pub wrt: Vec<String>,
-    /// An optimizer that updates the variables; the gradients are then not outputs, and all outputs of the model are.
-    pub training: Option<Training>,
-}
-
-/// The gradient of a model.
+/// The derivatives of a model.
 #[derive(Clone, Debug)]
 pub struct Gradient {
     /// The document, not formatted.
@@ -35,6 +26,8 @@ pub struct Gradient {
     pub variables: Vec<(usize, String)>,
     /// The name of the input that scales the gradients, if the output is not a scalar.
     pub seed: Option<String>,
+    /// The names of the inputs with the tangents of the requested inputs and variables.
+    pub tangents: Vec<String>,
     /// The modules that the document imports.
     pub imports: Vec<String>,
 }
@@ -44,17 +37,85 @@ pub struct Gradient {
 /// # Errors
 /// The reasons why it cannot be differentiated, or the request does not fit it.
 pub fn gradient(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradient, Vec<Diagnostic>> {
-    written(model, sources, wanted).map_err(|refusals| refusals.into_iter().map(|refusal| *refusal).collect())
+    written(model, sources, wanted).map_err(|refusals| {
+        let help = static_shapes(model);
+        let helped = refusals.into_iter().map(|refusal| match &help {
+            Some(help) if refusal.span.is_some() => refusal.with_help(help.clone()),
+            _ => *refusal,
+        });
+        helped.collect()
+    })
 }
 
 fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradient, Vec<Refusal>> {
     let mut model = with_static_extents(model);
     let mut graph = flatten(&model)?;
     model.functions.append(&mut graph.selections);
-    let model = &model;
-    let (of_name, of) = output(&graph, wanted.of.as_deref())?;
+    let of = outputs(&graph, wanted)?;
     let wrt = requested(&graph, wanted)?;
-    let of_type = tensor(&graph, of)?.tensor.clone();
+    let computed = match wanted.mode {
+        Mode::Tangents => derived_forward(&model, &mut graph, &of, &wrt)?,
+        Mode::Gradients | Mode::Training(_) => derived_backward(&model, &mut graph, &of, &wrt, wanted)?,
+    };
+    let Computed { accumulated, names, seed, tangents } = computed;
+    let mut document = Document {
+        model: &model,
+        sources,
+        graph: &mut graph,
+        names: Names::default(),
+        forward: HashMap::new(),
+        imports: BTreeSet::new(),
+    };
+    let results = Results { of: &of, wrt: &wrt, names: &names, mode: &wanted.mode };
+    let (text, imports) = document.text(&accumulated, &results).map_err(|refusal| vec![refusal])?;
+    let scoped = |(tensor, at): &(TensorId, usize)| graph.tensors.get(*tensor).map(|t| (*at, t.name.clone()));
+    let entry = model.function(model.entry).map_or("", |entry| entry.name.as_str());
+    let graph_name = format!("main.{}", results.graph_name(entry));
+    let named = graph.variables.iter().filter_map(scoped);
+    let variables = named.map(|(at, name)| (at, format!("{graph_name}.{name}"))).collect();
+    Ok(Gradient { text, variables, seed, tangents, imports })
+}
+
+/// The calls that compute derivatives.
+struct Computed {
+    accumulated: Accumulated,
+    /// The names of the derivatives.
+    names: Vec<String>,
+    seed: Option<String>,
+    tangents: Vec<String>,
+}
+
+fn derived_forward(
+    model: &Model,
+    graph: &mut Graph,
+    of: &[(String, TensorId)],
+    wrt: &[TensorId],
+) -> Result<Computed, Vec<Refusal>> {
+    let (mut names, mut tangents) = (Vec::new(), HashMap::new());
+    for id in wrt {
+        let known = tensor(graph, *id)?.clone();
+        let name = graph.names.fresh(&format!("{}_tangent", known.name));
+        graph.tensors.push(Tensor { name: name.clone(), tensor: known.tensor });
+        let tangent = graph.tensors.len() - 1;
+        graph.inputs.push(tangent);
+        tangents.insert(*id, tangent);
+        names.push(name);
+    }
+    let results = of.iter().map(|(name, _)| graph.names.fresh(&format!("{name}_tangent"))).collect();
+    let outputs: Vec<TensorId> = of.iter().map(|(_, id)| *id).collect();
+    let accumulated = advance(model, graph, &outputs, tangents)?;
+    Ok(Computed { accumulated, names: results, seed: None, tangents: names })
+}
+
+fn derived_backward(
+    model: &Model,
+    graph: &mut Graph,
+    of: &[(String, TensorId)],
+    wrt: &[TensorId],
+    wanted: &Request,
+) -> Result<Computed, Vec<Refusal>> {
+    let [(of_name, of)] = of else { return Err(vec![internal("several outputs")]) };
+    let of_type = tensor(graph, *of)?.tensor.clone();
     let is_scalar = of_type.shape.iter().all(|extent| *extent == Extent::Fixed(1));
     let seed_name = graph.names.fresh(&format!("{of_name}_grad"));
     graph.tensors.push(Tensor { name: seed_name.clone(), tensor: of_type });
@@ -68,128 +129,67 @@ fn written(model: &Model, sources: &SourceMap, wanted: &Request) -> Result<Gradi
         wrt.iter().filter_map(|id| graph.tensors.get(*id)).map(|t| t.name.clone()).collect();
     let gradients: Vec<String> =
         names.iter().map(|name| graph.names.fresh(&format!("{name}_grad"))).collect();
-    let training = wanted.training.as_ref();
+    let training = wanted.mode.training();
     if let Some(training) = training {
-        training.check(&graph, &of_name, is_scalar, &wrt).map_err(|refusal| vec![refusal])?;
+        training.check(graph, of_name, is_scalar, wrt).map_err(|refusal| vec![refusal])?;
     }
     let outputs = graph.outputs.iter().map(|(_, id)| *id);
     let results = outputs.chain(graph.updates.iter().map(|(_, value)| *value));
     let kept: Vec<TensorId> = results.filter(|_| training.is_some()).collect();
-    let accumulated = accumulate(model, &mut graph, of, seed, &wrt, &kept)?;
-    if training.is_some() && accumulated.gradients.iter().all(Option::is_none) {
+    let accumulated = accumulate(model, graph, *of, seed, wrt, &kept)?;
+    if training.is_some() && accumulated.derivatives.iter().all(Option::is_none) {
         let message = format!(
             "training would change nothing: the output `{of_name}` does not depend on {} by reals",
             listed(&names.iter().map(String::as_str).collect::<Vec<_>>())
         );
         return Err(vec![request(message)]);
     }
-    let mut document =
-        Document { model, sources, graph: &mut graph, names: Names::default(), forward: HashMap::new() };
-    let results = Results { of: (&of_name, of), wrt: &wrt, gradients: &gradients, training };
-    let (text, imports) = document.text(&accumulated, &results).map_err(|refusal| vec![refusal])?;
-    let scoped = |(tensor, at): &(TensorId, usize)| graph.tensors.get(*tensor).map(|t| (*at, t.name.clone()));
-    let entry = model.function(model.entry).map_or("", |entry| entry.name.as_str());
-    let graph_name = format!("main.{}", results.graph_name(entry));
-    let variables = graph.variables.iter().filter_map(scoped);
-    let variables = variables.map(|(at, name)| (at, format!("{graph_name}.{name}"))).collect();
-    Ok(Gradient { text, variables, seed: (!is_scalar).then_some(seed_name), imports })
+    let seed = (!is_scalar).then_some(seed_name);
+    Ok(Computed { accumulated, names: gradients, seed, tangents: Vec::new() })
 }
 
 /// The results of the document.
 struct Results<'a> {
-    /// The output to differentiate.
-    of: (&'a str, TensorId),
+    /// The outputs to differentiate.
+    of: &'a [(String, TensorId)],
     wrt: &'a [TensorId],
-    /// The names of the gradients.
-    gradients: &'a [String],
-    training: Option<&'a Training>,
+    /// The names of the derivatives.
+    names: &'a [String],
+    mode: &'a Mode,
 }
 
 impl Results<'_> {
     fn graph_name(&self, entry: &str) -> String {
-        let suffix = if self.training.is_some() { "Training" } else { "Grad" };
+        let suffix = match self.mode {
+            Mode::Gradients => "Grad",
+            Mode::Tangents => "Tangent",
+            Mode::Training(_) => "Training",
+        };
         format!("{}{suffix}", entry.rsplit('.').next().unwrap_or(entry))
+    }
+
+    fn title(&self, entry: &str) -> String {
+        let of = listed(&self.of.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+        match self.mode {
+            Mode::Gradients => format!("# The gradient of {of} of the graph `{entry}`."),
+            Mode::Tangents => format!("# The tangents of {of} of the graph `{entry}`."),
+            Mode::Training(Training { optimizer, .. }) => {
+                format!("# A step of training: `{optimizer}` reduces {of} of the graph `{entry}`.")
+            }
+        }
+    }
+
+    /// The tensors that have the types of the derivatives.
+    fn like(&self) -> Vec<TensorId> {
+        match self.mode {
+            Mode::Tangents => self.of.iter().map(|(_, id)| *id).collect(),
+            Mode::Gradients | Mode::Training(_) => self.wrt.to_vec(),
+        }
     }
 }
 
 fn tensor(graph: &Graph, id: TensorId) -> Result<&Tensor, Vec<Refusal>> {
     graph.tensors.get(id).ok_or_else(|| vec![request("the model has no such tensor".to_owned())])
-}
-
-fn is_real(graph: &Graph, id: TensorId) -> bool {
-    graph.tensors.get(id).is_some_and(|known| known.tensor.kind == ScalarKind::Real)
-}
-
-fn listed(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
-}
-
-/// The output to differentiate.
-fn output(graph: &Graph, of: Option<&str>) -> Result<(String, TensorId), Vec<Refusal>> {
-    let names: Vec<&str> = graph.outputs.iter().map(|(name, _)| name.as_str()).collect();
-    let selected = match (of, graph.outputs.as_slice()) {
-        (None, [single]) => Some(single),
-        (None, _) => {
-            let message = format!("the model has several outputs, {}: --of selects one", listed(&names));
-            return Err(vec![request(message)]);
-        }
-        (Some(of), outputs) => outputs.iter().find(|(name, _)| name == of),
-    };
-    let Some((name, id)) = selected else {
-        let of = of.map_or_else(String::new, |of| format!(" `{of}`"));
-        let message = format!("the model has no output{of}, only {}", listed(&names));
-        return Err(vec![request(message)]);
-    };
-    if !is_real(graph, *id) {
-        return Err(vec![request(format!("the output `{name}` is not real, so it has no gradient"))]);
-    }
-    Ok((name.clone(), *id))
-}
-
-/// The tensors to differentiate by.
-fn requested(graph: &Graph, wanted: &Request) -> Result<Vec<TensorId>, Vec<Refusal>> {
-    let updated = || graph.updates.iter().filter(|_| wanted.training.is_some());
-    let is_free = |id: &TensorId| updated().all(|(variable, _)| variable != id);
-    let variables = || graph.variables.iter().map(|(tensor, _)| *tensor).filter(is_free);
-    let sources = || graph.sources.iter().map(|(name, _)| name.as_str());
-    let mut selected: Vec<TensorId> = Vec::new();
-    let mut refusals = Vec::new();
-    for name in &wanted.wrt {
-        let matching = sources_of(graph, name);
-        match matching.as_slice() {
-            [] if name == "variables" => selected.extend(variables().filter(|id| is_real(graph, *id))),
-            [(_, id)] if is_real(graph, *id) => selected.push(*id),
-            [_] => refusals.push(request(format!("`{name}` is not real, so it has no gradient"))),
-            [] => {
-                let all: Vec<&str> = sources().collect();
-                let message = format!("the model has no input or variable `{name}`, only {}", listed(&all));
-                refusals.push(request(message));
-            }
-            several => {
-                let all: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
-                refusals.push(request(format!("`{name}` may be {}; write one of these names", listed(&all))));
-            }
-        }
-    }
-    let mut seen = HashSet::new();
-    selected.retain(|id| seen.insert(*id));
-    if selected.is_empty() && refusals.is_empty() {
-        refusals.push(request(
-            "the model has only int and bool inputs and variables, which have no gradient".to_owned(),
-        ));
-    }
-    if refusals.is_empty() { Ok(selected) } else { Err(refusals) }
-}
-
-/// The inputs and variables with this name; without one, those with this name in the document, where `a.b` and `a:b` are `a_b`.
-fn sources_of<'g>(graph: &'g Graph, name: &str) -> Vec<&'g (String, TensorId)> {
-    let like = |is_like: &dyn Fn(&str) -> bool| -> Vec<&(String, TensorId)> {
-        graph.sources.iter().filter(|(source, _)| is_like(source)).collect()
-    };
-    let flat = |name: &str| name.replace(['.', ':'], "_");
-    let exact = like(&|source| source == name);
-    if exact.is_empty() { like(&|source| flat(source) == flat(name)) } else { exact }
 }
 
 struct Document<'a> {
@@ -198,8 +198,10 @@ struct Document<'a> {
     graph: &'a mut Graph,
     /// The names of operators.
     names: Names,
-    /// The names of the operators of the model.
+    /// The operators of the model: their names, and those of intrinsics with attributes.
     forward: HashMap<FunctionId, String>,
+    /// The modules that the document imports.
+    imports: BTreeSet<String>,
 }
 
 impl Document<'_> {
@@ -213,25 +215,26 @@ impl Document<'_> {
         let graph_name = self.names.fresh(&results.graph_name(entry));
         let mut operators = String::new();
         self.forward_operators(accumulated, &mut operators)?;
-        let adjoints = self.adjoint_operators(accumulated, &mut operators)?;
+        let derived = self.derived_operators(accumulated, results.mode, &mut operators)?;
         let sums = self.sum_operators(accumulated, &mut operators);
         let mut outputs = self.outputs(accumulated, results);
-        let update = match results.training {
+        let update = match results.mode.training() {
             Some(training) => self.update(accumulated, results, training, &mut outputs),
             None => Steps::default(),
         };
-        let (of, mut text) = (results.of.0, String::new());
-        update.imports.iter().for_each(|module| text.push_str(&format!("import {module};\n")));
-        let title = match results.training {
-            Some(Training { optimizer, .. }) => format!("\n# A step of training: `{optimizer}` reduces"),
-            None => "# The gradient of".to_owned(),
-        };
-        let _ = writeln!(text, "{title} `{of}` of the graph `{entry}`.");
+        let mut text = String::new();
+        self.imports.extend(update.imports);
+        self.imports.iter().for_each(|module| text.push_str(&format!("import {module};\n")));
+        if !self.imports.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&results.title(entry));
+        text.push('\n');
         let _ = writeln!(text, "graph {graph_name} {{");
         self.declarations(&outputs, accumulated, &mut text);
         text.push_str("    @compose {\n");
         for call in &accumulated.calls {
-            let (name, results, arguments) = self.call(call, &adjoints, &sums)?;
+            let (name, results, arguments) = self.call(call, &derived, &sums)?;
             let _ = writeln!(text, "        {} = {name}({});", results.join(", "), arguments.join(", "));
         }
         for (name, source) in outputs.iter().filter(|(name, source)| name != source) {
@@ -245,7 +248,7 @@ impl Document<'_> {
         }
         text.push_str("}\n");
         text.push_str(&operators);
-        Ok((text, update.imports))
+        Ok((text, self.imports.iter().cloned().collect()))
     }
 
     /// The update of a training step. Removes the gradients from the outputs.
@@ -257,7 +260,7 @@ impl Document<'_> {
         outputs: &mut Vec<(String, String)>,
     ) -> Steps {
         let gradients = outputs.split_off(outputs.len().saturating_sub(results.wrt.len()));
-        let named = results.wrt.iter().zip(&accumulated.gradients).zip(gradients);
+        let named = results.wrt.iter().zip(&accumulated.derivatives).zip(gradients);
         let weights = named.filter(|((_, gradient), _)| gradient.is_some());
         let weights: Vec<(String, String)> =
             weights.map(|((weight, _), (_, source))| (self.name(*weight), source)).collect();
@@ -275,6 +278,11 @@ impl Document<'_> {
             if self.forward.contains_key(&step.function) {
                 continue;
             }
+            if let Some((module, invocation)) = invocation(function) {
+                self.imports.insert(module);
+                self.forward.insert(step.function, invocation);
+                continue;
+            }
             let name = self.names.fresh(last(&function.name));
             let comment = format!("From {}.", self.origin(function));
             let inputs = distinct(&step.inputs);
@@ -285,31 +293,54 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// The adjoint operators; returns their names.
-    fn adjoint_operators(
+    /// The operators of derivatives; returns their names.
+    fn derived_operators(
         &mut self,
         accumulated: &Accumulated,
+        mode: &Mode,
         text: &mut String,
     ) -> Result<HashMap<usize, String>, Refusal> {
         let called = |call: &Call| match call {
-            Call::Adjoint { operator, .. } => Some(*operator),
+            Call::Derived { operator, .. } => Some(*operator),
             Call::Forward(_) | Call::Sum { .. } => None,
         };
         let called: HashSet<usize> = accumulated.calls.iter().filter_map(called).collect();
         let mut names = HashMap::new();
         for (at, shared) in accumulated.operators.iter().enumerate().filter(|(at, _)| called.contains(at)) {
             let Some(function) = self.model.function(shared.function) else { continue };
-            let wrt = function.values.get(shared.wrt.0 as usize).and_then(|value| value.name.clone());
-            let wrt = wrt.ok_or_else(|| internal("an input without a name"))?;
-            let name = self.names.fresh(&format!("{}_grad_{wrt}", last(&function.name)));
-            let comment = format!("The adjoint of {} by `{wrt}`.", self.origin(function));
-            let inputs: Vec<ValueId> = shared.adjoint.inputs.iter().map(|(value, _)| *value).collect();
-            let outputs = [shared.adjoint.output];
+            let (name, comment) = self.described(function, shared, mode)?;
+            let inputs: Vec<ValueId> = shared.derived.inputs.iter().map(|(value, _)| *value).collect();
+            let outputs: Vec<ValueId> = shared.derived.outputs.iter().map(|(value, _)| *value).collect();
             text.push('\n');
-            text.push_str(&operator(&shared.adjoint.function, &name, &comment, &inputs, &outputs)?);
+            text.push_str(&operator(&shared.derived.function, &name, &comment, &inputs, &outputs)?);
             names.insert(at, name);
         }
         Ok(names)
+    }
+
+    /// The name and the comment of an operator of derivatives.
+    fn described(
+        &mut self,
+        function: &Function,
+        shared: &Shared,
+        mode: &Mode,
+    ) -> Result<(String, String), Refusal> {
+        let name_of =
+            |value: &ValueId| function.values.get(value.0 as usize).and_then(|value| value.name.clone());
+        let wrt: Option<Vec<String>> = shared.wrt.iter().map(name_of).collect();
+        let wrt = wrt.ok_or_else(|| internal("an input without a name"))?;
+        let (last, origin) = (last(&function.name), self.origin(function));
+        let listed = listed(&wrt.iter().map(String::as_str).collect::<Vec<_>>());
+        Ok(match mode {
+            Mode::Tangents => (
+                self.names.fresh(&format!("{last}_tangent")),
+                format!("The tangent of {origin} for that of {listed}."),
+            ),
+            Mode::Gradients | Mode::Training(_) => (
+                self.names.fresh(&format!("{last}_grad_{}", wrt.join("_"))),
+                format!("The adjoint of {origin} by {listed}."),
+            ),
+        })
     }
 
     /// The operators that add adjoints, by the number of parts and their rank.
@@ -347,13 +378,15 @@ impl Document<'_> {
         }
     }
 
-    /// The outputs, then the gradients: their names, and the names of the tensors that they are. No other tensor has the names of
-    /// the gradients.
+    /// The outputs, then the derivatives: their names, and the names of the tensors that they are. No other tensor has the names of
+    /// the derivatives.
     fn outputs(&mut self, accumulated: &Accumulated, results: &Results) -> Vec<(String, String)> {
         let computed: HashSet<TensorId> =
             accumulated.calls.iter().flat_map(|call| tensors(self.graph, call).0).collect();
-        let of = (results.of.0.to_owned(), results.of.1);
-        let wanted = if results.training.is_some() { self.graph.outputs.clone() } else { vec![of] };
+        let wanted = match results.mode {
+            Mode::Training(_) => self.graph.outputs.clone(),
+            Mode::Gradients | Mode::Tangents => results.of.to_vec(),
+        };
         let mut outputs = Vec::new();
         for (wanted, id) in wanted {
             let source = self.name(id);
@@ -361,11 +394,10 @@ impl Document<'_> {
             let is_new = is_named && outputs.iter().all(|(name, _)| *name != source);
             outputs.push((if is_new { source.clone() } else { self.graph.names.fresh(&wanted) }, source));
         }
-        let names = results.gradients;
-        let (of, wrt) = (results.of, results.wrt);
-        let mut taken = HashSet::from([of.1]);
-        for ((name, like), gradient) in names.iter().zip(wrt).zip(&accumulated.gradients) {
-            let id = gradient.unwrap_or_else(|| self.zeros(*like));
+        let mut taken: HashSet<TensorId> = results.of.iter().map(|(_, id)| *id).collect();
+        let named = results.names.iter().zip(results.like()).zip(&accumulated.derivatives);
+        for ((name, like), derivative) in named {
+            let id = derivative.unwrap_or_else(|| self.zeros(like));
             if computed.contains(&id)
                 && taken.insert(id)
                 && let Some(known) = self.graph.tensors.get_mut(id)
@@ -405,12 +437,24 @@ impl Document<'_> {
     fn declarations(&self, outputs: &[(String, String)], accumulated: &Accumulated, text: &mut String) {
         let mut used: HashSet<TensorId> =
             accumulated.calls.iter().flat_map(|call| tensors(self.graph, call).1).collect();
-        used.extend(accumulated.gradients.iter().flatten());
-        let declared = |id: &TensorId| {
-            let known = self.graph.tensors.get(*id);
-            known.and_then(|known| Some(format!("{}: {}", known.name, type_text(&known.tensor)?)))
+        used.extend(accumulated.derivatives.iter().flatten());
+        let mut names = self.graph.names.clone();
+        let mut extents: HashMap<String, String> = HashMap::new();
+        let mut declared = |id: &TensorId| {
+            let known = self.graph.tensors.get(*id)?;
+            let extent = |extent: &Extent| match (extent, symbol(extent)) {
+                (Extent::Fixed(size), _) => size.to_string(),
+                (Extent::Dynamic { bound, .. }, Some(symbol)) => {
+                    let name = extents.entry(symbol.to_owned());
+                    let name = name.or_insert_with(|| names.fresh(extent_name(symbol)));
+                    format!("{name}|{bound}")
+                }
+                (Extent::Dynamic { bound, .. }, None) => format!("~|{bound}"),
+            };
+            let shape: Vec<String> = known.tensor.shape.iter().map(extent).collect();
+            Some(format!("{}: {}[{}]", known.name, known.tensor.kind.name(), shape.join(",")))
         };
-        let inputs: Vec<String> = self.graph.inputs.iter().filter_map(&declared).collect();
+        let inputs: Vec<String> = self.graph.inputs.iter().filter_map(&mut declared).collect();
         let variables: Vec<String> = self.graph.variables.iter().filter_map(|(id, _)| declared(id)).collect();
         let sources: HashSet<&str> = outputs.iter().map(|(_, source)| source.as_str()).collect();
         let is_named = |id: &TensorId| {
@@ -424,7 +468,10 @@ impl Document<'_> {
         let types: HashMap<&str, &TensorType> =
             self.graph.tensors.iter().map(|known| (known.name.as_str(), &known.tensor)).collect();
         let output = |(name, source): &(String, String)| {
-            Some(format!("{name}: {}", type_text(types.get(source.as_str())?)?))
+            let tensor = types.get(source.as_str())?;
+            let extent = |extent: &Extent| extent.fixed().map_or_else(|| "~".to_owned(), |n| n.to_string());
+            let shape: Vec<String> = tensor.shape.iter().map(extent).collect();
+            Some(format!("{name}: {}[{}]", tensor.kind.name(), shape.join(",")))
         };
         let outputs: Vec<String> = outputs.iter().filter_map(output).collect();
         let blocks =
@@ -442,7 +489,7 @@ impl Document<'_> {
     fn call(
         &self,
         call: &Call,
-        adjoints: &HashMap<usize, String>,
+        derived: &HashMap<usize, String>,
         sums: &HashMap<usize, String>,
     ) -> Result<(String, Vec<String>, Vec<String>), Refusal> {
         let (results, arguments) = tensors(self.graph, call);
@@ -450,7 +497,7 @@ impl Document<'_> {
             Call::Forward(at) => {
                 self.graph.steps.get(*at).and_then(|step| self.forward.get(&step.function)).cloned()
             }
-            Call::Adjoint { operator, .. } => adjoints.get(operator).cloned(),
+            Call::Derived { operator, .. } => derived.get(operator).cloned(),
             Call::Sum { parts, .. } => sums.get(&parts.len()).cloned(),
         };
         let results = results.iter().map(|id| self.name(*id)).collect();

@@ -2,7 +2,8 @@
 //! The steps of a formula: which indices select the element that a step writes, and which number the steps of one element.
 
 use crate::expr::{apply, substituted};
-use skript_frontend::model::{Expr, Formula, FormulaIndex, FormulaLocal, Node, Target};
+use crate::extents::size;
+use skript_frontend::model::{Expr, Extent, Formula, FormulaIndex, FormulaLocal, Node, Target};
 use skript_semantics::{Scalar, ScalarOp};
 
 /// The indices that number the steps that write one element.
@@ -12,7 +13,7 @@ pub struct Steps {
     pub positions: Vec<usize>,
     /// Whether the other indices determine the element, and are determined by it.
     pub is_reduction: bool,
-    extents: Vec<u64>,
+    extents: Vec<Extent>,
 }
 
 impl Steps {
@@ -25,7 +26,8 @@ impl Steps {
             Some(bare) => indices.filter(|index| !bare.contains(index)).collect(),
             None => indices.collect(),
         };
-        let extents = positions.iter().filter_map(|at| formula.indices.get(*at)?.extent.fixed()).collect();
+        let extents =
+            positions.iter().filter_map(|at| Some(formula.indices.get(*at)?.extent.clone())).collect();
         Steps { positions, is_reduction, extents }
     }
 
@@ -33,7 +35,7 @@ impl Steps {
     pub fn number(&self, index: &dyn Fn(usize) -> Expr) -> Expr {
         let mut number = Expr::int(0);
         for (at, extent) in self.positions.iter().zip(&self.extents) {
-            let scaled = multiple(number, signed(*extent));
+            let scaled = multiple(number, size(extent));
             number = match scaled.node {
                 Node::Literal(Scalar::Int(0)) => index(*at),
                 _ => apply(ScalarOp::Add, vec![scaled, index(*at)]),
@@ -44,28 +46,33 @@ impl Steps {
 
     /// The values of the indices at the step with a number, by position.
     pub fn indices_of(&self, number: &Expr) -> Vec<(usize, Expr)> {
-        let mut stride = 1_i64;
+        let mut stride = Expr::int(1);
         let mut values = Vec::new();
         for (rank, (at, extent)) in self.positions.iter().zip(&self.extents).enumerate().rev() {
-            let quotient = match stride {
-                1 => number.clone(),
-                _ => apply(ScalarOp::Div, vec![number.clone(), Expr::int(stride)]),
+            let quotient = match stride.node {
+                Node::Literal(Scalar::Int(1)) => number.clone(),
+                _ => apply(ScalarOp::Div, vec![number.clone(), stride.clone()]),
             };
             let value = match rank {
                 0 => quotient,
-                _ => apply(ScalarOp::Mod, vec![quotient, Expr::int(signed(*extent))]),
+                _ => apply(ScalarOp::Mod, vec![quotient, size(extent)]),
             };
             values.push((*at, value));
-            stride = stride.saturating_mul(signed(*extent).max(1));
+            // An empty tensor has no steps.
+            stride = match (&stride.node, extent) {
+                (_, Extent::Fixed(0)) => stride,
+                (Node::Literal(Scalar::Int(1)), _) => size(extent),
+                _ => apply(ScalarOp::Mul, vec![stride, size(extent)]),
+            };
         }
         values
     }
 }
 
-fn multiple(number: Expr, factor: i64) -> Expr {
+fn multiple(number: Expr, factor: Expr) -> Expr {
     match number.node {
         Node::Literal(Scalar::Int(0)) => number,
-        _ => apply(ScalarOp::Mul, vec![number, Expr::int(factor)]),
+        _ => apply(ScalarOp::Mul, vec![number, factor]),
     }
 }
 

@@ -2,11 +2,12 @@
 //! The operators of a model in execution order: composite operators are inlined, loops are unrolled.
 
 use crate::branches::Branching;
+use crate::extents::{extent_in_terms_of, in_terms_of, symbol};
 use crate::names::Names;
 use crate::refusal::{Refusal, refused};
 use skript_frontend::model::{
-    Block, Body, ConstantData, Function, FunctionId, Invoke, Model, Operation, PortTensors, TensorType,
-    ValueId,
+    Block, Body, ConstantData, Extent, Function, FunctionId, Invoke, Model, Operation, PortTensors,
+    TensorType, ValueId,
 };
 use skript_frontend::source::Span;
 use std::collections::{BTreeMap, HashMap};
@@ -63,13 +64,40 @@ pub const TOO_MANY: &str = "with its loops unrolled, it has more than 65536 step
 /// Flattens the entry of a model.
 ///
 /// # Errors
-/// The model has dynamic extents, run-time checks or dynamic loops.
+/// The model has run-time checks, extents that data decide, or loops that data end without a bound.
 pub fn flatten(model: &Model) -> Result<Graph, Vec<Refusal>> {
-    let mut flattening = Flattening { model, graph: Graph::default(), operations: 0, refusals: Vec::new() };
+    let mut flattening = Flattening {
+        model,
+        graph: Graph::default(),
+        extents: HashMap::new(),
+        operations: 0,
+        refusals: Vec::new(),
+    };
     if let Some(entry) = model.function(model.entry) {
         flattening.entry(entry);
     }
     if flattening.refusals.is_empty() { Ok(flattening.graph) } else { Err(flattening.refusals) }
+}
+
+/// The option that makes the dynamic extents of a model's inputs static, as a help.
+pub fn static_shapes(model: &Model) -> Option<String> {
+    let entry = model.function(model.entry)?;
+    let shapes = entry.inputs.iter().filter_map(|port| {
+        let tensors = port.tensors.values().iter();
+        let tensors: Vec<_> = tensors.filter_map(|value| tensor_of(entry, *value)).collect();
+        let bounds = |tensor: &&TensorType| {
+            tensor.shape.iter().map(|extent| extent.bound().to_string()).collect::<Vec<_>>().join(",")
+        };
+        let shapes: Vec<String> = tensors.iter().map(bounds).collect();
+        let is_dynamic = tensors.iter().any(|tensor| tensor.fixed_shape().is_none());
+        is_dynamic.then(|| format!("--input-shape {}={}", port.name, shapes.join(";")))
+    });
+    let shapes: Vec<String> = shapes.collect();
+    (!shapes.is_empty()).then(|| format!("an option makes extents static: {}", shapes.join(" ")))
+}
+
+fn tensor_of(function: &Function, value: ValueId) -> Option<&TensorType> {
+    function.values.get(value.0 as usize).map(|value| &value.tensor)
 }
 
 pub type Environment = HashMap<ValueId, TensorId>;
@@ -77,6 +105,8 @@ pub type Environment = HashMap<ValueId, TensorId>;
 pub struct Flattening<'a> {
     pub model: &'a Model,
     pub graph: Graph,
+    /// The dynamic extents of the inlined function, in terms of the entry's; those of the entry itself are missing.
+    extents: HashMap<String, Extent>,
     /// The number of operations in all blocks so far.
     operations: usize,
     pub refusals: Vec<Refusal>,
@@ -98,17 +128,10 @@ impl Flattening<'_> {
         let known = function.values.get(value.0 as usize)?;
         let name = known.name.as_deref().unwrap_or("t");
         let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}_{name}") };
-        if known.tensor.fixed_shape().is_none() {
-            self.refuse(function, known.span, "it has dynamic extents");
-        }
-        Some(self.tensor(&name, known.tensor.clone()))
+        Some(self.tensor(&name, in_terms_of(&known.tensor, &self.extents)))
     }
 
     fn entry(&mut self, entry: &Function) {
-        self.refuse_dynamic(entry);
-        if !self.refusals.is_empty() {
-            return;
-        }
         let mut environment = Environment::new();
         for value in entry.inputs.iter().flat_map(|port| port.tensors.values()) {
             if let Some(tensor) = self.value(entry, *value, "") {
@@ -145,27 +168,6 @@ impl Flattening<'_> {
         }
     }
 
-    /// Refuses inputs with dynamic extents, with an option that makes them static.
-    fn refuse_dynamic(&mut self, entry: &Function) {
-        for port in &entry.inputs {
-            let shapes = port.tensors.values().iter().filter_map(|value| {
-                let tensor = &entry.values.get(value.0 as usize)?.tensor;
-                let extents: Vec<String> =
-                    tensor.shape.iter().map(|extent| extent.bound().to_string()).collect();
-                Some((extents.join(","), tensor.fixed_shape().is_none()))
-            });
-            let (shapes, are_dynamic): (Vec<String>, Vec<bool>) = shapes.unzip();
-            if are_dynamic.contains(&true) {
-                let reason = format!(
-                    "the input `{0}` has dynamic extents, which an option makes static: --input-shape {0}={1}",
-                    port.name,
-                    shapes.join(";")
-                );
-                self.refuse(entry, port.span, &reason);
-            }
-        }
-    }
-
     /// The constants and operations of a composite function.
     fn body(&mut self, function: &Function, environment: &mut Environment, prefix: &str) {
         if function.checks.iter().chain(&function.result_checks).next().is_some() {
@@ -188,6 +190,10 @@ impl Flattening<'_> {
         prefix: &str,
     ) {
         if let Some(tensor) = self.value(function, value, prefix) {
+            let is_static = self.graph.tensors.get(tensor).is_some_and(|t| t.tensor.fixed_shape().is_some());
+            if !is_static {
+                self.refuse(function, function.span, "a constant has dynamic extents");
+            }
             self.graph.constants.insert(tensor, data.clone());
             environment.insert(value, tensor);
         }
@@ -237,7 +243,10 @@ impl Flattening<'_> {
                 prefix => format!("{prefix}_{label}"),
             });
             let steps = self.graph.steps.len();
+            let inner = self.callee_extents(callee, invoke, &tensors);
+            let outer = std::mem::replace(&mut self.extents, inner);
             self.body(callee, &mut tensors, &label);
+            self.extents = outer;
             updates(callee, invoke, &tensors, environment);
             for (value, result) in outputs.iter().zip(&invoke.outputs) {
                 if let Some(tensor) = tensors.get(value) {
@@ -256,6 +265,28 @@ impl Flattening<'_> {
         updates(callee, invoke, &tensors, environment);
         let inputs = inputs.into_iter().chain(callee.captures.iter().copied()).collect();
         self.graph.steps.push(Step { function: invoke.callee, tensors, inputs, outputs, span: invoke.span });
+    }
+
+    /// The dynamic extents of a function that is inlined, in terms of the entry's.
+    fn callee_extents(
+        &self,
+        callee: &Function,
+        invoke: &Invoke,
+        tensors: &Environment,
+    ) -> HashMap<String, Extent> {
+        let mut extents = HashMap::new();
+        let passed = invoke.extents.iter().map(|extent| extent_in_terms_of(extent, &self.extents));
+        extents.extend(callee.extents.iter().cloned().zip(passed));
+        for value in callee.inputs.iter().flat_map(|port| port.tensors.values()) {
+            let argument = tensors.get(value).and_then(|tensor| self.graph.tensors.get(*tensor));
+            let (Some(argument), Some(declared)) = (argument, tensor_of(callee, *value)) else { continue };
+            for (declared, extent) in declared.shape.iter().zip(&argument.tensor.shape) {
+                if let Some(symbol) = symbol(declared) {
+                    extents.entry(symbol.to_owned()).or_insert_with(|| extent.clone());
+                }
+            }
+        }
+        extents
     }
 
     /// Gives the result of an inlined operator the name that the caller gave it.

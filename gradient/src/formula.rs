@@ -2,7 +2,7 @@
 //! Builds and reads formulas.
 
 use crate::expr::substituted;
-use skript_frontend::model::{Accumulation, Expr, Formula, FormulaIndex, Node, Target, ValueId};
+use skript_frontend::model::{Accumulation, Expr, Extent, Formula, FormulaIndex, Node, Target, ValueId};
 use skript_frontend::source::Span;
 use skript_semantics::ScalarKind;
 use std::collections::HashMap;
@@ -38,16 +38,36 @@ fn roots(formula: &Formula) -> impl Iterator<Item = &Expr> {
 
 /// All tensors that a formula reads.
 pub fn reads(formula: &Formula) -> Vec<ValueId> {
+    found(formula, &|node| match node {
+        Node::Access { tensor, .. } => Some(*tensor),
+        _ => None,
+    })
+}
+
+/// The extents that are parts of a formula's expressions.
+pub fn extents(formula: &Formula) -> Vec<Extent> {
+    found(formula, &|node| match node {
+        Node::Extent(extent) => Some(extent.clone()),
+        _ => None,
+    })
+}
+
+/// All values that `part` returns for the nodes of the expressions.
+fn found<T>(formula: &Formula, part: &dyn Fn(&Node) -> Option<T>) -> Vec<T> {
     let mut open: Vec<&Expr> =
         formula.locals.iter().map(|local| &local.value).chain(roots(formula)).collect();
-    let mut tensors = Vec::new();
+    let mut parts = Vec::new();
     while let Some(expr) = open.pop() {
-        if let Node::Access { tensor, .. } = &expr.node {
-            tensors.push(*tensor);
-        }
+        parts.extend(part(&expr.node));
         open.extend(expr.children());
     }
-    tensors
+    parts
+}
+
+/// Whether a formula reads elements of its targets.
+pub fn is_advancing(formula: &Formula) -> bool {
+    let read = reads(formula);
+    formula.targets.iter().any(|target| read.contains(&target.output))
 }
 
 /// Removes the locals that nothing reads.

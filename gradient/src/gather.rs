@@ -6,6 +6,7 @@
 
 use crate::domain::{Affine, affine, signed};
 use crate::expr::{all, apply, substituted};
+use crate::extents::size;
 use skript_frontend::model::{Expr, Extent, Formula, FormulaIndex, Node};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::collections::HashSet;
@@ -100,22 +101,25 @@ impl Solution {
             most = most.checked_add(reach.max(0))?;
         }
         let numerator = sum(&terms, constant);
-        let compared =
-            |op, a: &Expr, bound| Expr::apply(ScalarKind::Bool, op, vec![a.clone(), Expr::int(bound)]);
+        let compared = |op, a: &Expr, bound: Expr| Expr::apply(ScalarKind::Bool, op, vec![a.clone(), bound]);
         let mut conditions = Vec::new();
         let value = if divisor == 1 {
             numerator
         } else {
             let rest = apply(ScalarOp::Mod, vec![numerator.clone(), Expr::int(divisor)]);
-            conditions.push(compared(ScalarOp::Eq, &rest, 0));
+            conditions.push(compared(ScalarOp::Eq, &rest, Expr::int(0)));
             apply(ScalarOp::Div, vec![numerator, Expr::int(divisor)])
         };
-        let bound = signed(formula.indices.get(at)?.extent.bound());
+        let steps = &formula.indices.get(at)?.extent;
         if least < 0 {
-            conditions.push(compared(ScalarOp::Ge, &value, 0));
+            conditions.push(compared(ScalarOp::Ge, &value, Expr::int(0)));
         }
-        if most.div_euclid(divisor) >= bound {
-            conditions.push(compared(ScalarOp::Lt, &value, bound));
+        let is_within = match steps.fixed() {
+            Some(steps) => most.div_euclid(divisor) < signed(steps),
+            None => false,
+        };
+        if !is_within {
+            conditions.push(compared(ScalarOp::Lt, &value, size(steps)));
         }
         Some(Solution { value, conditions })
     }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes an operator: ports, constants and formulas of a function, with static extents.
+//! Writes an operator: ports, constants and formulas of a function.
 
-use crate::expr::{inlined, substituted};
+use crate::expr::{inlined, select, substituted};
+use crate::extents::{size, symbol};
 use crate::formula::access;
 use crate::names::Names;
 use crate::refusal::{Refusal, internal, refused};
 use crate::text::{Vocabulary, brackets, literal, text};
 use skript_frontend::model::{
-    Accumulation, Body, ConstantData, Expr, Formula, Function, Init, Node, Target, TensorType, ValueId,
+    Accumulation, Body, ConstantData, Expr, Extent, Formula, Function, Init, Node, Target, TensorType,
+    ValueId,
 };
-use skript_semantics::Scalar;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Writes the operator `name`.
 ///
 /// # Errors
-/// The function has something that the language cannot write, or dynamic extents.
+/// The function has something that the language cannot write, or an extent that no input has.
 pub fn operator(
     function: &Function,
     name: &str,
@@ -28,13 +30,14 @@ pub fn operator(
         return Err(refused(function, function.span, "it has no formulas"));
     };
     let mut writer = Writer::new(function);
+    inputs.iter().try_for_each(|input| writer.bind(*input))?;
     let constants: Vec<ValueId> = function.constants.iter().map(|(value, _)| *value).collect();
     for value in inputs.iter().chain(&constants).chain(outputs) {
-        writer.name(*value)?;
+        writer.name(*value);
     }
     let assignments = needed(formulas, outputs);
     for (_, target) in &assignments {
-        writer.name(target.output)?;
+        writer.name(target.output);
     }
     let lower = writer.formulas(&assignments, outputs)?;
     let mut operator = format!("# {comment}\noperator {name} {{\n");
@@ -42,8 +45,8 @@ pub fn operator(
         if !values.is_empty() {
             let _ = writeln!(operator, "    @{block} {{");
             for value in values {
-                let _ =
-                    writeln!(operator, "        {}: {};", writer.tensor(*value)?, writer.type_text(*value)?);
+                let (name, tensor) = (writer.tensor(*value)?, writer.type_text(*value, block == "input")?);
+                let _ = writeln!(operator, "        {name}: {tensor};");
             }
             operator.push_str("    }\n");
         }
@@ -59,7 +62,7 @@ pub fn operator(
     if !constants.is_empty() {
         operator.push_str("    @constant {\n");
         for (value, data) in &function.constants {
-            let (name, tensor) = (writer.tensor(*value)?, writer.type_text(*value)?);
+            let (name, tensor) = (writer.tensor(*value)?, writer.type_text(*value, false)?);
             let _ = writeln!(operator, "        {name}: {tensor} = {};", constant(data));
         }
         operator.push_str("    }\n");
@@ -79,16 +82,17 @@ pub fn constant(data: &ConstantData) -> String {
     }
 }
 
-/// `real[2,3]`; `None` for dynamic extents.
-pub fn type_text(tensor: &TensorType) -> Option<String> {
-    let extents: Vec<String> = tensor.fixed_shape()?.iter().map(u64::to_string).collect();
-    Some(format!("{}[{}]", tensor.kind.name(), extents.join(",")))
+/// A name for an extent; those that the composition makes have dots.
+pub fn extent_name(symbol: &str) -> &str {
+    if symbol.contains('.') { "n" } else { symbol }
 }
 
 struct Writer<'a> {
     function: &'a Function,
     names: Names,
     tensors: HashMap<ValueId, String>,
+    /// The names of dynamic extents.
+    extents: HashMap<String, String>,
     tables: Vec<(Vec<Scalar>, String)>,
     indices: Vec<String>,
     locals: Vec<String>,
@@ -100,6 +104,7 @@ impl<'a> Writer<'a> {
             function,
             names: Names::default(),
             tensors: HashMap::new(),
+            extents: HashMap::new(),
             tables: Vec::new(),
             indices: Vec::new(),
             locals: Vec::new(),
@@ -111,18 +116,36 @@ impl<'a> Writer<'a> {
         value.ok_or_else(|| self.unwritable("a tensor has no type"))
     }
 
-    fn type_text(&self, value: ValueId) -> Result<String, Refusal> {
-        type_text(self.tensor_type(value)?).ok_or_else(|| self.unwritable("it has dynamic extents"))
+    /// Names the extents of an input that are not computed.
+    fn bind(&mut self, input: ValueId) -> Result<(), Refusal> {
+        for extent in &self.tensor_type(input)?.shape.clone() {
+            if let Some(symbol) = symbol(extent)
+                && !self.extents.contains_key(symbol)
+            {
+                let name = self.names.fresh(extent_name(symbol));
+                self.extents.insert(symbol.to_owned(), name);
+            }
+        }
+        Ok(())
     }
 
-    fn name(&mut self, value: ValueId) -> Result<(), Refusal> {
-        self.type_text(value)?;
+    /// `real[n,3]`. Inputs have computed extents without a name.
+    fn type_text(&mut self, value: ValueId, is_input: bool) -> Result<String, Refusal> {
+        let tensor = self.tensor_type(value)?.clone();
+        let mut extents = Vec::new();
+        for extent in &tensor.shape {
+            let is_unnamed = is_input && extent.fixed().is_none() && symbol(extent).is_none();
+            extents.push(if is_unnamed { "~".to_owned() } else { text(&size(extent), self)? });
+        }
+        Ok(format!("{}[{}]", tensor.kind.name(), extents.join(",")))
+    }
+
+    fn name(&mut self, value: ValueId) {
         if !self.tensors.contains_key(&value) {
             let known = self.function.values.get(value.0 as usize).and_then(|value| value.name.clone());
             let name = self.names.fresh(known.as_deref().unwrap_or("t"));
             self.tensors.insert(value, name);
         }
-        Ok(())
     }
 
     fn check(&self, formula: &Formula) -> Result<(), Refusal> {
@@ -173,16 +196,15 @@ impl<'a> Writer<'a> {
                 }
             }
             let targets: Vec<Target> = group.iter().map(|(_, target, _)| (*target).clone()).collect();
-            for (position, (formula, _, stage)) in group.iter().enumerate() {
+            let Some((formula, ..)) = group.first() else { continue };
+            for ((formula, _, stage), single) in group.iter().zip(joined(formula, &targets)) {
                 let kind = match formula.kind {
                     Accumulation::Assign if stage.has_start || stage.number > 0 || !stage.begins => {
                         Accumulation::Replace
                     }
                     kind => kind,
                 };
-                if let Some(single) = in_sequence(formula, &targets, position) {
-                    self.assignment(single, kind, &mut text)?;
-                }
+                self.assignment(single, kind, &mut text)?;
             }
         }
         Ok(text)
@@ -243,37 +265,32 @@ impl<'a> Writer<'a> {
 
     /// `y[i0, i1] = value` for all elements; the value is that at the subscripts `[i0, i1]`.
     fn fill(
-        &self,
+        &mut self,
         target: &Target,
         value: &dyn Fn(&str) -> String,
         text: &mut String,
     ) -> Result<(), Refusal> {
-        let Some(shape) = self.tensor_type(target.output)?.fixed_shape() else {
-            return Err(internal("start values without a shape"));
-        };
+        let shape = self.tensor_type(target.output)?.shape.clone();
         let mut names = self.names.clone();
         let indices: Vec<String> = shape.iter().map(|_| names.fresh("i")).collect();
-        let bounds = indices.iter().zip(&shape).map(|(name, extent)| format!(", {name} < {extent}"));
+        let mut bounds = String::new();
+        for (name, extent) in indices.iter().zip(&shape) {
+            bounds.push_str(&self.bound(name, extent)?);
+        }
         let comma = if indices.len() == 1 { "," } else { "" };
         let subscripts = format!("[{}{comma}]", indices.join(", "));
         let value = value(&subscripts);
-        let _ = writeln!(
-            text,
-            "        {}{subscripts} = {value}{};",
-            self.tensor(target.output)?,
-            bounds.collect::<String>()
-        );
+        text.push_str(&format!("        {}{subscripts} = {value}{bounds};\n", self.tensor(target.output)?));
         Ok(())
     }
 
-    fn assignment(
-        &mut self,
-        mut single: Formula,
-        kind: Accumulation,
-        out: &mut String,
-    ) -> Result<(), Refusal> {
+    /// `, i < n`
+    fn bound(&mut self, index: &str, extent: &Extent) -> Result<String, Refusal> {
+        Ok(format!(", {index} < {}", text(&size(extent), self)?))
+    }
+
+    fn assignment(&mut self, single: Formula, kind: Accumulation, out: &mut String) -> Result<(), Refusal> {
         let mut names = self.names.clone();
-        crate::formula::prune(&mut single);
         let Some(target) = single.targets.first() else { return Ok(()) };
         self.indices = single.indices.iter().map(|index| names.fresh(&index.name.replace('.', ""))).collect();
         self.locals = single.locals.iter().map(|local| names.fresh(&local.name)).collect();
@@ -286,8 +303,7 @@ impl<'a> Writer<'a> {
         let value = text(&target.value, self)?;
         let _ = write!(out, "{}{subscripts} {} {value}", self.tensor(target.output)?, sign(kind));
         for (at, index) in single.indices.iter().enumerate() {
-            let extent = index.extent.fixed().ok_or_else(|| self.unwritable("it has dynamic extents"))?;
-            let _ = write!(out, ", {} < {extent}", self.index(at)?);
+            out.push_str(&self.bound(&self.index(at)?, &index.extent)?);
         }
         if let Some(predicate) = &single.predicate {
             let _ = write!(out, " | {}", text(predicate, self)?);
@@ -328,6 +344,7 @@ fn in_sequence(formula: &Formula, targets: &[Target], position: usize) -> Option
         target.value = written(&target.value);
         target.subscripts.iter_mut().for_each(|subscript| *subscript = written(subscript));
     }
+    crate::formula::prune(&mut single);
     Some(single)
 }
 
@@ -363,6 +380,42 @@ fn needed_targets(formula: &Formula, read: &mut HashSet<ValueId>) -> Vec<bool> {
         }
     }
     is_needed
+}
+
+/// The formulas of the targets that are written in a step, which must advance together: consecutive formulas do up to one that reads no later
+/// target. If formulas behind it read an earlier target, it gets a read of a later one, which no step executes.
+fn joined(formula: &Formula, targets: &[Target]) -> Vec<Formula> {
+    let mut singles: Vec<Formula> =
+        (0..targets.len()).filter_map(|position| in_sequence(formula, targets, position)).collect();
+    for next in 1..targets.len() {
+        let (earlier, later) = targets.split_at(next);
+        let (first, rest) = singles.split_at_mut(next);
+        let is_reading = |formulas: &[Formula], written: &[Target]| {
+            let mut reads = formulas.iter().flat_map(crate::formula::reads);
+            reads.any(|read| written.iter().any(|target| target.output == read))
+        };
+        if formula.indices.is_empty() || is_reading(first, later) || !is_reading(rest, earlier) {
+            continue;
+        }
+        let target = first.last_mut().and_then(|formula| formula.targets.first_mut());
+        if let (Some(target), Some(later)) = (target, later.first()) {
+            let first = later.subscripts.iter().map(|_| Expr::int(0)).collect();
+            let read = converted(access(later.output, later.value.kind, first), target.value.kind);
+            let is_never = Expr::apply(ScalarKind::Bool, ScalarOp::Lt, vec![Expr::index(0), Expr::int(0)]);
+            target.value = select(is_never, read, target.value.clone());
+        }
+    }
+    singles
+}
+
+fn converted(expr: Expr, kind: ScalarKind) -> Expr {
+    let op = match kind {
+        _ if expr.kind == kind => return expr,
+        ScalarKind::Bool => ScalarOp::ToBool,
+        ScalarKind::Int => ScalarOp::ToInt,
+        ScalarKind::Real => ScalarOp::ToReal,
+    };
+    Expr::apply(kind, op, vec![expr])
 }
 
 /// The locals that a formula uses, as expressions.
@@ -406,6 +459,11 @@ impl Vocabulary for Writer<'_> {
 
     fn local(&self, at: usize) -> Result<String, Refusal> {
         self.locals.get(at).cloned().ok_or_else(|| internal("a local value without a name"))
+    }
+
+    fn extent(&self, symbol: &str) -> Result<String, Refusal> {
+        let name = self.extents.get(symbol).cloned();
+        name.ok_or_else(|| self.unwritable("it has an extent that no input has"))
     }
 
     fn table(&mut self, items: &[Scalar]) -> String {

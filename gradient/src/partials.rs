@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The derivatives of the value of a formula by the elements that it reads: reverse accumulation over its expression.
 
-use crate::expr::{add, all, instance, mul, number, real, select};
-use skript_frontend::model::{Expr, Formula, FormulaLocal, Node, ValueId};
+use crate::expr::{add, all, mul, number, real, select};
+use crate::slopes::Slopes;
+use skript_frontend::model::{Expr, FormulaLocal, Node, ValueId};
 use skript_semantics::{ScalarKind, ScalarOp};
 
 /// An element that a formula reads, with the product of the seed and the derivative by it.
@@ -18,9 +19,6 @@ pub struct Partial {
     pub guard: Option<Expr>,
 }
 
-/// Expressions of more nodes, other than elements of tensors, become local values instead of being repeated.
-const MAX_REPEATED: usize = 6;
-
 /// The derivatives of `value` by all elements of tensors for which `is_active` holds. Extends `locals`, the locals of the formula.
 pub fn partials(
     value: &Expr,
@@ -29,17 +27,16 @@ pub fn partials(
     is_active: &dyn Fn(ValueId) -> bool,
 ) -> Vec<Partial> {
     let count = locals.len();
-    let active = active_locals(locals, is_active);
-    let mut walk =
-        Walk { locals, active, is_active, adjoints: vec![Vec::new(); count], partials: Vec::new() };
+    let slopes = Slopes::new(locals, is_active);
+    let mut walk = Walk { slopes, adjoints: vec![Vec::new(); count], partials: Vec::new() };
     walk.visit(value, seed, None);
     for at in (0..count).rev() {
         let uses = walk.adjoints.get_mut(at).map(std::mem::take);
         let uses = uses.filter(|uses| !uses.is_empty());
-        let value = walk.locals.get(at).map(|local| local.value.clone());
+        let value = walk.slopes.locals.get(at).map(|local| local.value.clone());
         if let (Some(uses), Some(value)) = (uses, value) {
             let (adjoint, guard) = united(uses);
-            let adjoint = walk.shared(adjoint);
+            let adjoint = walk.slopes.shared(adjoint);
             walk.visit(&value, adjoint, guard);
         }
     }
@@ -82,35 +79,8 @@ fn united(uses: Vec<(Expr, Option<Expr>)>) -> (Expr, Option<Expr>) {
     (uses.into_iter().map(term).fold(real(0.0), add), any)
 }
 
-/// For each local, whether it depends on an active element.
-fn active_locals(locals: &[FormulaLocal], is_active: &dyn Fn(ValueId) -> bool) -> Vec<bool> {
-    let mut active = Vec::new();
-    for local in locals {
-        active.push(depends(&local.value, &active, is_active));
-    }
-    active
-}
-
-fn depends(expr: &Expr, locals: &[bool], is_active: &dyn Fn(ValueId) -> bool) -> bool {
-    if expr.kind != ScalarKind::Real {
-        return false;
-    }
-    match &expr.node {
-        Node::Access { tensor, .. } => is_active(*tensor),
-        Node::Local(at) => locals.get(*at).copied().is_some_and(|active| active),
-        _ => expr.children().into_iter().any(|child| depends(child, locals, is_active)),
-    }
-}
-
-/// Whether the real value of a formula depends on active elements.
-pub fn is_dependent(formula: &Formula, value: &Expr, is_active: &dyn Fn(ValueId) -> bool) -> bool {
-    depends(value, &active_locals(&formula.locals, is_active), is_active)
-}
-
 struct Walk<'a> {
-    locals: &'a mut Vec<FormulaLocal>,
-    active: Vec<bool>,
-    is_active: &'a dyn Fn(ValueId) -> bool,
+    slopes: Slopes<'a>,
     /// The adjoints of the original locals, with guards.
     adjoints: Vec<Vec<(Expr, Option<Expr>)>>,
     partials: Vec<Partial>,
@@ -118,7 +88,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn visit(&mut self, expr: &Expr, adjoint: Expr, guard: Option<Expr>) {
-        if number(&adjoint) == Some(0.0) || !depends(expr, &self.active, self.is_active) {
+        if number(&adjoint) == Some(0.0) || !self.slopes.depends(expr) {
             return;
         }
         match &expr.node {
@@ -134,7 +104,7 @@ impl Walk<'_> {
                 }
             }
             Node::Select { condition, then, otherwise } => {
-                let adjoint = self.shared(adjoint);
+                let adjoint = self.slopes.shared(adjoint);
                 let inverse = Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![(**condition).clone()]);
                 let within = |condition: Expr| all(guard.clone().into_iter().chain([condition]));
                 self.visit(then, adjoint.clone(), within((**condition).clone()));
@@ -153,40 +123,13 @@ impl Walk<'_> {
         adjoint: Expr,
         guard: Option<Expr>,
     ) {
-        let is_used = |operand: &&Expr| depends(operand, &self.active, self.is_active);
-        let adjoint =
-            if operands.iter().filter(is_used).count() > 1 { self.shared(adjoint) } else { adjoint };
-        let is_linear = matches!(op, ScalarOp::Add | ScalarOp::Sub | ScalarOp::Neg | ScalarOp::ToReal);
-        let values: Vec<Expr> = match op {
-            _ if is_linear => operands.to_vec(),
-            _ => operands.iter().map(|operand| self.shared(operand.clone())).collect(),
-        };
-        for (at, operand) in operands.iter().enumerate() {
-            if !depends(operand, &self.active, self.is_active) {
-                continue;
-            }
-            let Some(derivative) = op.derivative(at) else { continue };
-            let result = Expr::apply(expr.kind, op, values.clone());
-            let slope = instance(&derivative, &values, &result);
-            if let Some(slope) = slope {
+        let is_used = |operand: &&Expr| self.slopes.depends(operand);
+        let is_shared = operands.iter().filter(is_used).count() > 1;
+        let adjoint = if is_shared { self.slopes.shared(adjoint) } else { adjoint };
+        for (at, slope) in self.slopes.by_operands(expr.kind, op, operands) {
+            if let Some(operand) = operands.get(at) {
                 self.visit(operand, mul(adjoint.clone(), slope), guard.clone());
             }
         }
-    }
-
-    /// The expression, or a local value for it.
-    fn shared(&mut self, expr: Expr) -> Expr {
-        if expr.size() <= MAX_REPEATED || matches!(expr.node, Node::Access { .. }) {
-            return expr;
-        }
-        let kind = expr.kind;
-        let known = self.locals.iter().position(|local| local.value == expr);
-        let at = known.unwrap_or_else(|| {
-            let name = format!("v{}", self.locals.len());
-            self.active.push(depends(&expr, &self.active, self.is_active));
-            self.locals.push(FormulaLocal { name, value: expr });
-            self.locals.len() - 1
-        });
-        Expr { kind, node: Node::Local(at) }
     }
 }

@@ -4,9 +4,10 @@
 //! For `y[i + 1] := f(y[i], …)` the adjoint of all elements is the recurrence `a[e] := dy[e] + a[e + 1] * df/dy` in the reversed order. The
 //! states that the steps read are those of the result, because each element is written once.
 
-use crate::adjoint::Builder;
+use crate::builder::Builder;
 use crate::domain::{Affine, affine, signed};
 use crate::expr::{add, all, apply, mul, number, real, select, substituted};
+use crate::extents::{last, size};
 use crate::formula::{access, all_indices};
 use crate::partials::{Partial, partials};
 use crate::refusal::Refusal;
@@ -34,8 +35,7 @@ impl Builder<'_> {
             return self.sequence(formula, &HashMap::from([(target.output, total)]));
         };
         let tensor_type = self.type_of(target.output)?;
-        let name = format!("{}_grad", self.name(target.output));
-        let adjoint = self.tensor(&name, tensor_type.clone());
+        let adjoint = self.derivative_of(target.output)?;
         let seed = access(adjoint, ScalarKind::Real, target.subscripts.clone());
         let indices = FormulaIndex::over(&tensor_type.shape);
         self.assign_all(adjoint, tensor_type.clone(), access(total, ScalarKind::Real, all_indices(&indices)));
@@ -135,6 +135,12 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Whether a formula is a recurrence whose results have all elements that its steps read.
+    pub fn has_shifts(&self, formula: &Formula) -> bool {
+        let is_replacing = matches!(formula.kind, Accumulation::Assign | Accumulation::Replace);
+        matches!(formula.targets.as_slice(), [target] if is_replacing && self.shifts(formula, target).is_some())
+    }
+
     /// The shift of the target, if all reads of it are at fixed distances, of elements that earlier steps write or none.
     fn shifts(&self, formula: &Formula, target: &Target) -> Option<Shift> {
         let count = formula.indices.len();
@@ -214,9 +220,8 @@ impl Reversed {
             Some(FormulaIndex { name: index.name.clone(), extent })
         });
         let element = written.iter().zip(&tensor.shape).map(|(term, extent)| {
-            let last = Expr::int(signed(extent.bound()).saturating_sub(1));
             let index = Expr::index(term.index);
-            if term.is_negative { index } else { apply(ScalarOp::Sub, vec![last, index]) }
+            if term.is_negative { index } else { apply(ScalarOp::Sub, vec![last(extent), index]) }
         });
         Reversed { indices: indices.collect(), element: element.collect(), dimensions }
     }
@@ -240,20 +245,22 @@ impl Reversed {
         let steps = formula.indices.iter().zip(&self.indices).zip(&self.dimensions).zip(step);
         for (((index, element), dimension), value) in steps {
             let Some(term) = read.get(*dimension) else { continue };
-            let (extent, last) =
-                (signed(index.extent.bound()), signed(element.extent.bound()).saturating_sub(1));
+            let last = signed(element.extent.bound()).saturating_sub(1);
             let (least, most) = if term.is_negative {
                 (term.offset.saturating_sub(last), term.offset)
             } else {
                 (term.offset.saturating_neg(), last.saturating_sub(term.offset))
             };
-            let compared =
-                |op, bound| Expr::apply(ScalarKind::Bool, op, vec![value.clone(), Expr::int(bound)]);
+            let compared = |op, bound| Expr::apply(ScalarKind::Bool, op, vec![value.clone(), bound]);
             if least < 0 {
-                conditions.push(compared(ScalarOp::Ge, 0));
+                conditions.push(compared(ScalarOp::Ge, Expr::int(0)));
             }
-            if most >= extent {
-                conditions.push(compared(ScalarOp::Lt, extent));
+            let is_within = match index.extent.fixed() {
+                Some(extent) => most < signed(extent),
+                None => index.extent == element.extent && !term.is_negative && term.offset >= 0,
+            };
+            if !is_within {
+                conditions.push(compared(ScalarOp::Lt, size(&index.extent)));
             }
         }
         conditions

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The adjoints of assignments, minima, maxima and products: steps that share an element of the target.
 
-use crate::adjoint::Builder;
+use crate::builder::Builder;
 use crate::domain::{Moved, Steps, is_injective};
 use crate::expr::{all, apply, mul, real, select};
 use crate::formula::{access, all_indices};
@@ -14,7 +14,8 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 /// The number of no step.
 const NONE: i64 = -1;
 
-fn compared(op: ScalarOp, a: Expr, b: Expr) -> Expr {
+/// A comparison.
+pub fn compared(op: ScalarOp, a: Expr, b: Expr) -> Expr {
     Expr::apply(ScalarKind::Bool, op, vec![a, b])
 }
 
@@ -30,17 +31,22 @@ impl Builder<'_> {
         let steps = Steps::new(formula, target);
         let last = self.selected(formula, target, &steps, None)?;
         self.chosen(formula, target, &steps, last, seed);
-        self.kept(target, total, last)
+        self.continued(target, total, last)
     }
 
     /// `<=` and `>=`: the first of the steps with the least or greatest value determines the element.
     pub fn extremum(&mut self, formula: &Formula, target: &Target, total: ValueId) -> Result<(), Refusal> {
         let seed = access(total, ScalarKind::Real, target.subscripts.clone());
-        let better = if formula.kind == Accumulation::Max { ScalarOp::Gt } else { ScalarOp::Lt };
         let steps = Steps::new(formula, target);
-        let first = self.selected(formula, target, &steps, Some(better))?;
+        let first = self.best(formula, target, &steps)?;
         self.chosen(formula, target, &steps, first, seed);
-        self.kept(target, total, first)
+        self.continued(target, total, first)
+    }
+
+    /// For each element of a minimum or maximum, the number of the first step with its value; -1 without such a step.
+    pub fn best(&mut self, formula: &Formula, target: &Target, steps: &Steps) -> Result<ValueId, Refusal> {
+        let better = if formula.kind == Accumulation::Max { ScalarOp::Gt } else { ScalarOp::Lt };
+        self.selected(formula, target, steps, Some(better))
     }
 
     /// The contributions of the steps that were selected.
@@ -51,19 +57,24 @@ impl Builder<'_> {
     }
 
     /// The adjoint of the elements that the formula continues: where no step was selected.
-    fn kept(&mut self, target: &Target, total: ValueId, selected: ValueId) -> Result<(), Refusal> {
-        if target.init != Init::Continue {
-            return Ok(());
+    fn continued(&mut self, target: &Target, total: ValueId, selected: ValueId) -> Result<(), Refusal> {
+        if target.init == Init::Continue {
+            let kept = self.kept(target, total, selected)?;
+            self.contribute(target.output, kept);
         }
+        Ok(())
+    }
+
+    /// The derivative of a target where no step was selected, else 0.
+    pub fn kept(&mut self, target: &Target, total: ValueId, selected: ValueId) -> Result<ValueId, Refusal> {
         let tensor_type = self.type_of(target.output)?;
-        let kept = self.tensor(&format!("{}_grad", self.name(target.output)), tensor_type.clone());
+        let kept = self.derivative_of(target.output)?;
         let subscripts = all_indices(&FormulaIndex::over(&tensor_type.shape));
         let at = access(selected, ScalarKind::Int, subscripts.clone());
         let value = access(total, ScalarKind::Real, subscripts);
         let value = select(compared(ScalarOp::Lt, at, Expr::int(0)), value, real(0.0));
         self.assign_all(kept, tensor_type, value);
-        self.contribute(target.output, kept);
-        Ok(())
+        Ok(kept)
     }
 
     /// For each element, the number of the step that determines it: the last one, or the first with the best value; -1 without such a step.
@@ -158,7 +169,7 @@ impl Builder<'_> {
                 target.init = Init::Fill(Scalar::Real(1.0));
             }
             self.push(copy);
-            let kept = self.tensor(&format!("{}_grad", self.name(target.output)), tensor_type.clone());
+            let kept = self.derivative_of(target.output)?;
             let subscripts = all_indices(&FormulaIndex::over(&tensor_type.shape));
             let value = mul(
                 access(total, ScalarKind::Real, subscripts.clone()),

@@ -5,13 +5,15 @@
 //! the adjoint of the element that the step wrote, and adds its products with the derivatives to the adjoints of the elements that the
 //! step read. These additions follow each other, because the elements may be the same, so they are steps of an innermost index.
 
-use crate::adjoint::Builder;
+use crate::builder::Builder;
 use crate::domain::signed;
 use crate::expr::{add, all, apply, inlined, mul, number, real, select, substituted};
+use crate::extents::last;
 use crate::formula::{access, all_indices, rename};
 use crate::gather::conjuncts;
-use crate::partials::{Partial, is_dependent, partials};
+use crate::partials::{Partial, partials};
 use crate::refusal::Refusal;
+use crate::slopes::is_dependent;
 use skript_frontend::model::{
     Accumulation, Expr, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, TensorType, ValueId,
 };
@@ -90,7 +92,7 @@ impl Builder<'_> {
     }
 
     /// The formula with `:=`, and without conditions on the elements that it changes.
-    fn replacing(&self, formula: &Formula) -> Result<Formula, Refusal> {
+    pub fn replacing(&self, formula: &Formula) -> Result<Formula, Refusal> {
         let mut result = formula.clone();
         let op = match formula.kind {
             Accumulation::Assign | Accumulation::Replace => None,
@@ -151,8 +153,7 @@ impl Builder<'_> {
         totals: &HashMap<ValueId, ValueId>,
     ) -> Result<Advancing, Refusal> {
         let tensor_type = self.type_of(target.output)?;
-        let name = format!("{}_grad", self.name(target.output));
-        let adjoint = self.tensor(&name, tensor_type.clone());
+        let adjoint = self.derivative_of(target.output)?;
         let seed = self.tensor(
             &format!("{}_step_grad", self.name(target.output)),
             steps_type(formula, ScalarKind::Real),
@@ -266,8 +267,8 @@ impl Builder<'_> {
         let reverse = |expr: &Expr| {
             substituted(expr, &|part| match part.node {
                 Node::Index(at) => {
-                    let last = signed(known.indices.get(at)?.extent.bound()).saturating_sub(1);
-                    Some(apply(ScalarOp::Sub, vec![Expr::int(last), Expr::index(at)]))
+                    let extent = &known.indices.get(at)?.extent;
+                    Some(apply(ScalarOp::Sub, vec![last(extent), Expr::index(at)]))
                 }
                 _ => None,
             })
@@ -368,9 +369,8 @@ fn changed(
 /// Limits a subscript that data select to its dimension, where it is in all steps.
 fn clamp(place: &mut Expr, extent: &Extent) {
     if is_reading(place, &|_| true) {
-        let last = signed(extent.bound()).saturating_sub(1);
         let least = apply(ScalarOp::Max, vec![place.clone(), Expr::int(0)]);
-        *place = apply(ScalarOp::Min, vec![least, Expr::int(last)]);
+        *place = apply(ScalarOp::Min, vec![least, last(extent)]);
     }
 }
 

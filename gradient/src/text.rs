@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Writes expressions of formulas in the language.
 
+use crate::extents::computed;
 use crate::refusal::Refusal;
-use skript_frontend::model::{Expr, Node, ValueId};
+use skript_frontend::model::{Expr, Extent, Node, ShapeExpr, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 /// The names of the parts of a formula.
@@ -15,6 +16,8 @@ pub trait Vocabulary {
     fn local(&self, at: usize) -> Result<String, Refusal>;
     /// The name of a table of constants.
     fn table(&mut self, items: &[Scalar]) -> String;
+    /// The name of a dynamic extent.
+    fn extent(&self, symbol: &str) -> Result<String, Refusal>;
     /// The refusal of an expression that the language cannot write.
     fn unwritable(&self, reason: &str) -> Refusal;
 }
@@ -65,7 +68,15 @@ fn written(expr: &Expr, names: &mut dyn Vocabulary) -> Result<Written, Refusal> 
         }
         Node::Index(at) => (ATOM, names.index(*at)?),
         Node::Local(at) => (ATOM, names.local(*at)?),
-        Node::Extent(_) => return Err(names.unwritable("it has dynamic extents")),
+        Node::Extent(Extent::Fixed(size)) => (ATOM, size.to_string()),
+        Node::Extent(Extent::Dynamic { expr, .. }) => match &**expr {
+            ShapeExpr::Symbol(symbol) => (ATOM, names.extent(symbol)?),
+            expr => {
+                let expr =
+                    computed(expr).ok_or_else(|| names.unwritable("formulas cannot compute an extent"))?;
+                written(&expr, names)?
+            }
+        },
         Node::Access { tensor, subscripts } => {
             (ATOM, format!("{}{}", names.tensor(*tensor)?, brackets(subscripts, names)?))
         }

@@ -2,14 +2,15 @@
 //! `grad` and `training_step`.
 
 use pyo3::prelude::*;
-use skript::{Gradient, Training};
+use skript::{Mode, Training};
 
 use crate::model::Model;
-use crate::options;
+use crate::options::{self, Outputs};
 use crate::problems::exception;
 
 /// Differentiates an output of a model. Returns a Model with the same inputs, whose outputs are the output and one gradient NAME_grad
-/// for each name.
+/// for each name. With `forward`, the Model has an additional input NAME_tangent for each name, and returns the outputs `of` and their
+/// tangents: the products of their Jacobians and these inputs.
 ///
 /// Parameters
 /// ----------
@@ -18,7 +19,10 @@ use crate::problems::exception;
 /// wrt
 ///     names of inputs and variables; 'variables' means all variables
 /// of
-///     the output; the default is the only one. If it is not a scalar, the gradient has an input NAME_grad that scales the gradients
+///     the output; the default is the only one. If it is not a scalar, the gradient has an input NAME_grad that scales the gradients.
+///     With `forward`, an output or a list of outputs; the default is all real ones
+/// forward
+///     whether to compute tangents in place of gradients
 ///
 /// Raises
 /// ------
@@ -29,15 +33,18 @@ use crate::problems::exception;
 /// --------
 /// >>> gradient = skript.grad(model, ["x", "variables"])
 /// >>> loss, x_grad, w_grad = gradient(x)
+/// >>> loss, loss_tangent = skript.grad(model, ["x"], forward=True)(x, direction)
 #[pyfunction]
-#[pyo3(signature = (model, wrt, *, of = None))]
+#[pyo3(signature = (model, wrt, *, of = None, forward = false))]
 pub fn grad(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     #[pyo3(from_py_with = options::wrt)] wrt: Vec<String>,
-    #[pyo3(from_py_with = options::of)] of: Option<String>,
+    #[pyo3(from_py_with = options::of)] of: Option<Outputs>,
+    #[pyo3(from_py_with = options::forward)] forward: bool,
 ) -> PyResult<Model> {
-    derived(py, model, &wrt, |model, names| model.gradient(of.as_deref(), names))
+    let mode = if forward { Mode::Tangents } else { Mode::Gradients };
+    derived(py, model, &wrt, of.as_ref(), &mode)
 }
 
 /// A model whose calls are steps of training. Its outputs are those of the model; each call updates the variables, so that an output
@@ -77,29 +84,30 @@ pub fn training_step(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     #[pyo3(from_py_with = options::optimizer)] optimizer: String,
-    #[pyo3(from_py_with = options::of)] of: Option<String>,
+    #[pyo3(from_py_with = options::of)] of: Option<Outputs>,
     #[pyo3(from_py_with = options::wrt)] wrt: Vec<String>,
     #[pyo3(from_py_with = options::schedule)] schedule: Option<String>,
     #[pyo3(from_py_with = options::clip_norm)] clip_norm: Option<f64>,
     #[pyo3(from_py_with = options::clip_value)] clip_value: Option<f64>,
 ) -> PyResult<Model> {
     let training = Training { optimizer, schedule, clip_norm, clip_value };
-    derived(py, model, &wrt, |model, names| model.training(of.as_deref(), names, &training))
+    derived(py, model, &wrt, of.as_ref(), &Mode::Training(training))
 }
 
-/// The model that a function derives from a model by these names.
+/// The derivatives of a model by these names.
 fn derived(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     names: &[String],
-    derive: impl Fn(&skript::Model, &[&str]) -> Result<Gradient, skript::Error> + Send + Sync,
+    of: Option<&Outputs>,
+    mode: &Mode,
 ) -> PyResult<Model> {
     let model = model.get();
     let whole = model.whole(py)?;
     let weights = model.weights();
     let derived = py.detach(|| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        derive(whole, &names)?.model(whole, weights)
+        whole.derivatives(&Outputs::names(of), &names, mode)?.model(whole, weights)
     });
     let (derived, weights) = derived.map_err(|error| exception(py, &error))?;
     let name = derived.name().to_owned();

@@ -19,7 +19,8 @@ options! {
     given: Vec<String> = "a list of names of inputs";
     absent: Vec<String> = "a list of names of inputs";
     wrt: Vec<String> = "a list of names of inputs and variables";
-    of: Option<String> = "the name of an output";
+    of: Option<Outputs> = "the name of an output, or a list of names";
+    forward: bool = "True or False";
     optimizer: String = "an operator with attributes, such as 'optim.adam{rate=1e-3}'";
     schedule: Option<String> = "an operator with attributes, such as 'optim.cosine{steps=1000}'";
     clip_norm: Option<f64> = "the largest norm of all gradients, a positive number";
@@ -31,6 +32,26 @@ options! {
     features: String = "features of the processor, such as '+avx512bf16,-avx512vl'";
     fast_math: String = "'none', 'default' or 'winograd'";
     precision: String = "'f32', 'tf32', 'f16' or 'bf16'";
+}
+
+/// The names of outputs.
+#[derive(FromPyObject)]
+pub enum Outputs {
+    /// A single one.
+    One(String),
+    /// Several outputs.
+    Several(Vec<String>),
+}
+
+impl Outputs {
+    /// The names of an option, which may be missing.
+    pub fn names(given: Option<&Self>) -> Vec<&str> {
+        match given {
+            None => Vec::new(),
+            Some(Outputs::One(name)) => vec![name],
+            Some(Outputs::Several(names)) => names.iter().map(String::as_str).collect(),
+        }
+    }
 }
 
 /// The option `cache` of a function with a different default.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The gradient of a model, which is a model.
+//! The derivatives of a model, which are models.
 
 use crate::compose::ComposeOptions;
 use crate::document::{Document, Files};
@@ -12,14 +12,14 @@ use skript_frontend::diagnostics::codes::GRADIENT;
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::program::Origin as ModuleOrigin;
 use skript_frontend::source_files::load_program_with;
-pub use skript_gradient::Training;
+pub use skript_gradient::{Mode, Training};
 use skript_import::Origin;
 use skript_runtime::artifact;
 use skript_semantics::ScalarKind;
 use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError};
 use std::path::{Path, PathBuf};
 
-/// The gradient of a model: a document whose graph computes an output of the model and its derivatives.
+/// The derivatives of a model: a document whose graph computes outputs of the model and their derivatives.
 ///
 /// ```
 /// use skript::{ComposeOptions, Document, Limits, Tensor, Weights};
@@ -52,6 +52,8 @@ pub struct Gradient {
     pub variables: Vec<(usize, String)>,
     /// The input that scales the gradients, if the output that was differentiated is not a scalar.
     pub seed: Option<String>,
+    /// The inputs with the tangents of the inputs and variables.
+    pub tangents: Vec<String>,
     /// Modules of the model that the document imports, by their paths in its folder.
     pub modules: Vec<(PathBuf, String)>,
     /// The composed document, if it was composed to check the request.
@@ -65,7 +67,31 @@ impl Model {
     /// # Errors
     /// [`Error::Document`] with the reasons why the model cannot be differentiated.
     pub fn gradient(&self, of: Option<&str>, wrt: &[&str]) -> Result<Gradient, Error> {
-        self.gradient_or_reasons(of, wrt, None).map_err(|reasons| self.refused(reasons))
+        self.derivatives(of.as_slice(), wrt, &Mode::Gradients)
+    }
+
+    /// A model that computes outputs and their tangents, the products of their Jacobians and tangents: it has an input NAME_tangent for
+    /// each of the inputs and variables `wrt`, and an output NAME_tangent for each of the outputs `of` (without names, all real ones).
+    ///
+    /// # Errors
+    /// [`Error::Document`] with the reasons why the model cannot be differentiated.
+    ///
+    /// ```
+    /// # use skript::{ComposeOptions, Document, Limits, Tensor, Weights};
+    /// # let text = "
+    /// #     operator cube { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,] ** 3.0, i < n; } }
+    /// #     graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = cube(x); } }";
+    /// # let document = Document::parse("cube.sknd", text, &Limits::default());
+    /// # let model = document.compose(&ComposeOptions::default())?;
+    /// let (tangent, weights) = model.tangent(&["y"], &["x"])?.model(&model, &Weights::none())?;
+    /// let [x, direction] = [&[1.0, 2.0], &[1.0, -1.0]].map(|values| Tensor::from_f32(&[2], values));
+    /// let outputs = tangent.evaluate(&[("x", &x?), ("x_tangent", &direction?)], &weights)?;
+    /// assert_eq!(outputs[1].0, "y_tangent");
+    /// assert_eq!(outputs[1].1.as_f32(), Some(&[3.0, -12.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tangent(&self, of: &[&str], wrt: &[&str]) -> Result<Gradient, Error> {
+        self.derivatives(of, wrt, &Mode::Tangents)
     }
 
     /// A model whose calls are steps of training: `@update` assigns new values to the variables `wrt` (`variables` means all real ones
@@ -74,36 +100,45 @@ impl Model {
     /// # Errors
     /// [`Error::Document`] with the reasons why the model cannot be differentiated, or the optimizer does not fit.
     pub fn training(&self, of: Option<&str>, wrt: &[&str], training: &Training) -> Result<Gradient, Error> {
-        self.gradient_or_reasons(of, wrt, Some(training)).map_err(|reasons| self.refused(reasons))
+        self.derivatives(of.as_slice(), wrt, &Mode::Training(training.clone()))
+    }
+
+    /// [`Model::gradient`], [`Model::tangent`], or [`Model::training`].
+    ///
+    /// # Errors
+    /// The errors of these.
+    pub fn derivatives(&self, of: &[&str], wrt: &[&str], mode: &Mode) -> Result<Gradient, Error> {
+        self.derivatives_or_reasons(of, wrt, mode).map_err(|reasons| self.refused(reasons))
     }
 
     fn refused(&self, reasons: Vec<Diagnostic>) -> Error {
         Error::Document(Problem::all(reasons, self.sources(), self.locations()))
     }
 
-    /// Like [`Model::gradient`], or [`Model::training`], with diagnostics for tools.
+    /// [`Model::derivatives`] with diagnostics for tools.
     ///
     /// # Errors
     /// The reasons why the model cannot be differentiated.
-    pub fn gradient_or_reasons(
+    pub fn derivatives_or_reasons(
         &self,
-        of: Option<&str>,
+        of: &[&str],
         wrt: &[&str],
-        training: Option<&Training>,
+        mode: &Mode,
     ) -> Result<Gradient, Vec<Diagnostic>> {
         let wrt = wrt.iter().map(|name| graph_name(self.input_ports(), name)).collect();
-        let of = of.map(|name| graph_name(self.output_ports(), name));
-        let request = skript_gradient::Request { of, wrt, training: training.cloned() };
+        let outputs = of.iter().map(|name| graph_name(self.output_ports(), name)).collect();
+        let request = skript_gradient::Request { of: outputs, wrt, mode: mode.clone() };
         let written = skript_gradient::gradient(self.ir(), self.sources(), &request)?;
         let mut gradient = Gradient {
             text: formatted(&written.text),
             variables: written.variables,
             seed: written.seed,
+            tangents: written.tangents,
             modules: self.modules(&written.imports),
             composed: None,
         };
         // The words of the request are part of the document.
-        if let Some(training) = training {
+        if let Mode::Training(training) = mode {
             let composed = gradient.composed(self);
             gradient.composed = Some(composed.map_err(|error| vec![unfit(training, &error)])?);
         }

@@ -339,6 +339,25 @@ graph G {
         self.assertEqual((float(y), x_grad.tolist(), w_grad.tolist()), (13.0, [3.0, 5.0], [1.0, 2.0]))
         self.assertEqual(w_grad.dtype, numpy.float64)
 
+    def test_a_gradient_of_dynamic_extents_accepts_each_length(self):
+        gradient = skript.grad(skript.from_text(package.SCALE.replace("x[i,] * factor", "x[i,] ** 3.0")), ["x"])
+        for n in (0, 1, 5):
+            x = package.ramp(n) + 1
+            numpy.testing.assert_allclose(gradient(x, numpy.float32([3] * n)).x_grad, 9 * x ** 2, rtol=1e-6)
+
+    def test_tangents_are_products_of_jacobians_and_directions(self):
+        model = skript.from_text(package.SCALE.replace("x[i,] * factor", "x[i,] ** 3.0"), shapes={"x": (3,)})
+        x, direction, scale = package.ramp(3) + 1, numpy.float32([1, -2, 0.5]), numpy.float32([3, 1, 2])
+        y, y_tangent = skript.grad(model, ["x"], forward=True)(x, direction)
+        numpy.testing.assert_allclose(y, x ** 3, rtol=1e-6)
+        numpy.testing.assert_allclose(y_tangent, 3 * x ** 2 * direction, rtol=1e-6)
+        # The tangent of a gradient is the product of the Hessian and the direction.
+        gradient = skript.grad(model, ["x"])
+        product = skript.grad(gradient, ["x"], of=["x_grad"], forward=True)(x, scale, direction)
+        numpy.testing.assert_allclose(product.x_grad_tangent, 6 * x * scale * direction, rtol=1e-6)
+        self.raises(TypeError, "forward is 1: it must be True or False", skript.grad, model, ["x"], forward=1)
+        self.raises(skript.Error, "no output `z`, only", skript.grad, model, ["x"], of=["z"], forward=True)
+
     def test_a_training_step_updates_variables(self):
         text = """
 operator error { @input { x: real[n]; w: real[n]; t: real[]; } @output { y: real[]; }
@@ -365,11 +384,9 @@ graph G {
         self.raises(TypeError, "optimizer is 1: it must be", skript.training_step, model, 1)
 
     def test_models_without_a_gradient_are_refused(self):
-        model = skript.from_text(package.SCALE)
-        self.raises(skript.Error, "the input `x` has dynamic extents", skript.grad, model, ["x"])
-        fixed = skript.from_text(package.SCALE, shapes={"x": (3,)})
-        self.raises(skript.Error, "no input or variable `z`, only `x`", skript.grad, fixed, ["z"])
-        self.raises(TypeError, "wrt", skript.grad, fixed, 3)
+        model = skript.from_text(package.SCALE, shapes={"x": (3,)})
+        self.raises(skript.Error, "no input or variable `z`, only `x`", skript.grad, model, ["z"])
+        self.raises(TypeError, "wrt", skript.grad, model, 3)
 
 
 class Interruption(Case):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of ONNX networks that torch exported, by all of their weights and inputs, against those of torch: at most 1e-3 of the largest
-element. The networks have the layers of their names, and few channels. Without torch, nothing is compared.
+element. Tangents are compared by their products with random directions. The networks have the layers of their names, and few channels.
+Without torch, nothing is compared.
 
     networks.py [--only PART]
 """
@@ -110,7 +111,8 @@ def compare(build):
     seed = torch.rand_like(output) + 0.5
     (output * seed).sum().backward()
     gradient = skript.grad(model, ["variables"] + ["input_%d" % at for at in reals])
-    results = gradient(*[argument.detach().numpy() for argument in arguments], seed.numpy())
+    values = [argument.detach().numpy() for argument in arguments]
+    results = gradient(*values, seed.numpy())
     results = {name: np.asarray(value) for name, value in results._asdict().items()}
     wanted = {identifier(name): parameter.grad for name, parameter in module.named_parameters()}
     wanted.update({identifier("input_%d" % at): arguments[at].grad for at in reals})
@@ -122,7 +124,19 @@ def compare(build):
         assert results[name].shape == grad.shape, (name, results[name].shape, grad.shape)
         # Gradients that are zero but for rounding, as of the biases of keys, are compared with 1e-3.
         worst = max(worst, np.abs(results[name] - grad).max() / max(np.abs(grad).max(), 1e-3))
-    return worst, len(wanted)
+    return max(worst, tangent_difference(model, values, seed.numpy(), wanted)), len(wanted)
+
+
+def tangent_difference(model, values, seed, wanted):
+    """The difference between seed · J direction by tangents and by torch's gradients, relative to the largest possible one."""
+    draw = np.random.default_rng(5)
+    directions = {name.removesuffix("_grad"): draw.uniform(-1, 1, grad.shape).astype("float32") for name, grad in wanted.items()}
+    tangent = skript.grad(model, ["variables"] + [name for name in directions if name.startswith("input_")], forward=True)
+    output = tangent(*values, **{name + "_tangent": direction for name, direction in directions.items()})
+    ours = float((seed * output.output_tangent).sum())
+    parts = [(directions[name.removesuffix("_grad")], grad.numpy()) for name, grad in wanted.items()]
+    theirs = float(sum((direction * grad).sum() for direction, grad in parts))
+    return abs(ours - theirs) / sum(np.linalg.norm(direction) * np.linalg.norm(grad) for direction, grad in parts)
 
 
 def main():

@@ -75,9 +75,21 @@ impl RealType {
             RealType::F64 => "f64",
         }
     }
-}
 
-impl RealType {
+    /// The width in bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            RealType::F16 | RealType::BF16 => 16,
+            RealType::F32 => 32,
+            RealType::F64 => 64,
+        }
+    }
+
+    /// Whether the type has 16 bits: it is computed in f32.
+    pub fn is_half(self) -> bool {
+        self.bits() == 16
+    }
+
     /// Whether rounding keeps a number finite.
     pub fn holds(self, x: f64) -> bool {
         // Half an ulp beyond the largest number, above which infinity is nearest.

@@ -2,7 +2,7 @@
 //! Intervals of int expressions over the index space of a formula, refined by conditions.
 
 use crate::eval::runtime::literal_bool;
-use crate::eval::sum::Sum;
+use crate::eval::sum::{Sum, with_symbols};
 use crate::meter::Meter;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -187,8 +187,20 @@ impl<'a> Known<'a> {
 impl Known<'_> {
     /// Whether an index may be equal to the extent, or larger.
     pub(crate) fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
+        if is_selection(index)
+            && extent.fixed().is_none()
+            && let [_, then, otherwise] = index.children().as_slice()
+            && !is_selection(then)
+            && !is_selection(otherwise)
+        {
+            return self.may_reach(then, extent) || self.may_reach(otherwise, extent);
+        }
         let slack = Sum::from(&extent_expr(extent)).sub(&Sum::from(index)).plus(-1);
-        let low = self.interval(&slack.into()).low;
+        let other = with_symbols(&slack);
+        let mut low = self.interval(&slack.into()).low;
+        if let (..0, Some(other)) = (low, other) {
+            low = self.interval(&other.into()).low;
+        }
         let high = self.interval(index).high;
         let fixed = extent.fixed().is_some_and(|n| high < signed(n));
         low < 0 && !fixed
@@ -353,14 +365,13 @@ impl Known<'_> {
 
 /// Facts of loops over dynamic extents: indices are below their extents.
 pub(crate) fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
-    indices
-        .iter()
-        .enumerate()
-        .filter(|(_, index)| index.extent.fixed().is_none())
-        .map(|(position, index)| {
-            Sum::from(&extent_expr(&index.extent)).sub(&Sum::from(&Expr::index(position))).plus(-1)
-        })
-        .collect()
+    let dynamic = indices.iter().enumerate().filter(|(_, index)| index.extent.fixed().is_none());
+    let facts = dynamic.flat_map(|(position, index)| {
+        let fact = Sum::from(&extent_expr(&index.extent)).sub(&Sum::from(&Expr::index(position))).plus(-1);
+        let other = with_symbols(&fact);
+        std::iter::once(fact).chain(other)
+    });
+    facts.collect()
 }
 
 fn is_selection(expr: &Expr) -> bool {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Integer expressions of formulas as sums `c₀ + Σ cᵢ·eᵢ`, so that subscripts are recognizably affine.
 
-use crate::model::{Expr, Node};
+use crate::model::{Expr, Extent, Node, ShapeExpr};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use skript_symbolic::WrappingForm;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// A sum; the terms are not sums, literals or multiples themselves. Arithmetic is modulo 2⁶⁴ like that of run-time
 /// integers, so rewriting preserves the value.
@@ -73,6 +74,64 @@ impl From<Sum> for Expr {
             }
             (Some(s), constant) => int(ScalarOp::Add, s, Expr::int(constant)),
         }
+    }
+}
+
+/// The sum with the extent `n` in place of extents like `2 * n - 1`; `None` if it has none of these. The new sum has other bounds: no
+/// extent is negative, but `2 * n - 1` is -1 where `n` is 0.
+pub(crate) fn with_symbols(sum: &Sum) -> Option<Sum> {
+    let is_computed = |term: &Expr| affine(term).is_some();
+    let (computed, mut rest) = sum.clone().split(is_computed);
+    computed.terms().next()?;
+    rest = rest.plus(computed.offset());
+    for (term, factor) in computed.terms() {
+        if let Some((symbol, scale, offset)) = affine(term) {
+            let scaled = Sum::sum(offset, [(&symbol, scale)]);
+            rest = rest.add_scaled(&scaled, factor);
+        }
+    }
+    Some(rest)
+}
+
+/// The extent, the positive factor and the offset of an extent that is computed from one other extent.
+fn affine(expr: &Expr) -> Option<(Expr, i64, i64)> {
+    let Node::Extent(Extent::Dynamic { expr: computed, bound }) = &expr.node else { return None };
+    if !matches!(**computed, ShapeExpr::Apply { .. }) {
+        return None;
+    }
+    let (symbol, scale, offset) = affine_shape(computed, MAX_AFFINE)?;
+    if scale <= 0 {
+        return None;
+    }
+    // The bound of the symbol is that from which composition computed this bound.
+    let most = i64::try_from(*bound).ok()?.checked_sub(offset)?.checked_div(scale)?;
+    let extent = Extent::Dynamic { expr: Arc::new(symbol.clone()), bound: u64::try_from(most).ok()? };
+    Some((Expr { kind: ScalarKind::Int, node: Node::Extent(extent) }, scale, offset))
+}
+
+/// The maximum depth of an extent that is analysed.
+const MAX_AFFINE: usize = 8;
+
+fn affine_shape(expr: &ShapeExpr, depth: usize) -> Option<(&ShapeExpr, i64, i64)> {
+    let depth = depth.checked_sub(1)?;
+    match expr {
+        ShapeExpr::Symbol(_) => Some((expr, 1, 0)),
+        ShapeExpr::Apply { op, operands } => match (op, operands.as_slice()) {
+            (ScalarOp::Add, [a, ShapeExpr::Constant(b)] | [ShapeExpr::Constant(b), a]) => {
+                let (symbol, scale, offset) = affine_shape(a, depth)?;
+                Some((symbol, scale, offset.checked_add(*b)?))
+            }
+            (ScalarOp::Sub, [a, ShapeExpr::Constant(b)]) => {
+                let (symbol, scale, offset) = affine_shape(a, depth)?;
+                Some((symbol, scale, offset.checked_sub(*b)?))
+            }
+            (ScalarOp::Mul, [a, ShapeExpr::Constant(b)] | [ShapeExpr::Constant(b), a]) => {
+                let (symbol, scale, offset) = affine_shape(a, depth)?;
+                Some((symbol, scale.checked_mul(*b)?, offset.checked_mul(*b)?))
+            }
+            _ => None,
+        },
+        ShapeExpr::Constant(_) | ShapeExpr::Real(_) => None,
     }
 }
 
@@ -150,6 +209,27 @@ mod tests {
         let expected = (0..100).map(|n| (leaf(n), 10));
         assert!(sum.clone().into_terms().eq(expected));
         assert_eq!(terms(&sum.into()), 100);
+    }
+
+    #[test]
+    fn computed_extents_are_sums_of_the_extents_that_they_are_computed_from() {
+        let symbol = || ShapeExpr::Symbol("n".into());
+        let apply = |op, a, b| ShapeExpr::Apply { op, operands: vec![a, ShapeExpr::Constant(b)] };
+        let extent = |expr, bound| Expr {
+            kind: ScalarKind::Int,
+            node: Node::Extent(Extent::Dynamic { expr: Arc::new(expr), bound }),
+        };
+        let (n, i) = (extent(symbol(), 5), Expr::index(0));
+        // 2 * n - 1, at most 9
+        let computed = apply(ScalarOp::Sub, apply(ScalarOp::Mul, symbol(), 2), 1);
+        let sum = Sum::sum(3, [(&extent(computed, 9), -2), (&i, 1)]);
+        assert_eq!(with_symbols(&sum), Some(Sum::sum(5, [(&i, 1), (&n, -4)])));
+        // Near misses: only symbols, a negative factor, a quotient.
+        assert_eq!(with_symbols(&Sum::sum(3, [(&n, 1)])), None);
+        let negative = extent(apply(ScalarOp::Mul, symbol(), -1), 0);
+        assert_eq!(with_symbols(&Sum::sum(0, [(&negative, 1)])), None);
+        let quotient = extent(apply(ScalarOp::Div, symbol(), 2), 2);
+        assert_eq!(with_symbols(&Sum::sum(0, [(&quotient, 1)])), None);
     }
 
     #[test]

@@ -105,34 +105,56 @@ impl fmt::Display for Extent {
 
 impl fmt::Display for ShapeExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        With { expr: self, symbol: &str::to_owned }.fmt(f)
+    }
+}
+
+impl ShapeExpr {
+    /// The text, with a text for each symbol.
+    pub fn text(&self, symbol: &dyn Fn(&str) -> String) -> String {
+        With { expr: self, symbol }.to_string()
+    }
+}
+
+/// An expression with a text for each symbol.
+struct With<'e> {
+    expr: &'e ShapeExpr,
+    symbol: &'e dyn Fn(&str) -> String,
+}
+
+impl With<'_> {
+    /// Prints an operand, in parentheses if it is an infix operation.
+    fn operand(&self, expr: &ShapeExpr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = With { expr, ..*self };
+        match expr {
+            ShapeExpr::Apply { op, .. } if infix(*op).is_some() => write!(f, "({text})"),
+            _ => write!(f, "{text}"),
+        }
+    }
+}
+
+impl fmt::Display for With<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.expr {
             ShapeExpr::Constant(n) => write!(f, "{n}"),
             ShapeExpr::Real(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
-            ShapeExpr::Symbol(name) => f.write_str(name),
+            ShapeExpr::Symbol(name) => f.write_str(&(self.symbol)(name)),
             ShapeExpr::Apply { op, operands } => match (infix(*op), operands.as_slice()) {
                 (Some(sign), [a, b]) => {
-                    operand(a, f)?;
+                    self.operand(a, f)?;
                     write!(f, " {sign} ")?;
-                    operand(b, f)
+                    self.operand(b, f)
                 }
                 _ => {
                     write!(f, "{}(", format!("{op:?}").to_lowercase())?;
-                    for (index, operand) in operands.iter().enumerate() {
+                    for (index, expr) in operands.iter().enumerate() {
                         let comma = if index == 0 { "" } else { ", " };
-                        write!(f, "{comma}{operand}")?;
+                        write!(f, "{comma}{}", With { expr, ..*self })?;
                     }
                     f.write_str(")")
                 }
             },
         }
-    }
-}
-
-/// Prints an operand, in parentheses if it is an infix operation.
-fn operand(expr: &ShapeExpr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match expr {
-        ShapeExpr::Apply { op, .. } if infix(*op).is_some() => write!(f, "({expr})"),
-        _ => write!(f, "{expr}"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use skript_semantics::{Scalar, ScalarOp};
 
 use super::{
-    Accumulation, AttributeValue, Block, Body, Check, ConstantData, Expr, Formula, Function, Init,
+    Accumulation, AttributeValue, Block, Body, Check, ConstantData, Expr, Extent, Formula, Function, Init,
     MessagePart, Model, Node, Operation, Port, PortTensors, TensorType, ValueId,
 };
 
@@ -26,7 +26,7 @@ impl Model {
         for (index, function) in self.functions.iter().enumerate() {
             let entry = if self.entry.0 as usize == index { "entry " } else { "" };
             let _ = write!(text, "{entry}function {index} ");
-            Printer { model: self, function }.function(text);
+            Printer { model: self, function, symbol: None }.function(text);
         }
         for (variable, value) in &self.updates {
             let name = self.variable(*variable).map_or("?", |v| v.name.as_str());
@@ -39,9 +39,32 @@ impl Model {
     }
 }
 
+impl Function {
+    /// The expressions that the formulas assign and the conditions of checks, in order, with texts of dynamic extents without bounds.
+    pub fn expressions(&self, model: &Model, symbol: &dyn Fn(&str) -> String) -> Vec<String> {
+        let printer = Printer { model, function: self, symbol: Some(symbol) };
+        let mut expressions = Vec::new();
+        if let Body::Formulas(formulas) = &self.body {
+            for formula in formulas {
+                expressions.extend(formula.targets.iter().map(|target| printer.expr(formula, &target.value)));
+            }
+        }
+        expressions.extend(self.checks.iter().map(|check| printer.scalar_expr(None, &check.condition)));
+        expressions
+    }
+
+    /// The condition and the message of a check, with texts of dynamic extents without bounds.
+    pub fn check_text(&self, model: &Model, check: &Check, symbol: &dyn Fn(&str) -> String) -> [String; 2] {
+        let printer = Printer { model, function: self, symbol: Some(symbol) };
+        [printer.scalar_expr(None, &check.condition), printer.message(None, &check.message)]
+    }
+}
+
 struct Printer<'a> {
     model: &'a Model,
     function: &'a Function,
+    /// The texts of dynamic extents; without it, they are printed with their upper bounds.
+    symbol: Option<&'a dyn Fn(&str) -> String>,
 }
 
 impl Printer<'_> {
@@ -288,6 +311,13 @@ impl Printer<'_> {
         self.scalar_expr(Some(formula), expr)
     }
 
+    fn extent(&self, extent: &Extent) -> String {
+        match (extent, self.symbol) {
+            (Extent::Dynamic { expr, .. }, Some(symbol)) => expr.text(symbol),
+            _ => extent.to_string(),
+        }
+    }
+
     /// `formula` is `None` for checks, which are outside of formulas.
     fn scalar_expr(&self, formula: Option<&Formula>, expr: &Expr) -> String {
         let list = |items: &[Expr]| {
@@ -302,7 +332,7 @@ impl Printer<'_> {
             Node::Local(position) => {
                 formula.and_then(|f| f.locals.get(*position)).map_or("?".to_string(), |l| l.name.clone())
             }
-            Node::Extent(extent) => extent.to_string(),
+            Node::Extent(extent) => self.extent(extent),
             Node::Access { tensor, subscripts } => {
                 format!("{}[{}]", self.name(*tensor), list(subscripts))
             }

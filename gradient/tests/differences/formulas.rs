@@ -244,6 +244,20 @@ pub const FORMULAS: &[(&str, &str, &str, &str)] = &[
         "y: real[]",
         "n[] = 0; y[] = 0.0; n[] := y[] > 0.8 ? n[] + 1 : n[], i < 6; y[] := y[] * 0.5 + x[n[],] * x[i,], i < 6;",
     ),
+    (
+        "numbers that advance together, one by whole numbers of the other",
+        "x: real[6]; z: real[];",
+        "y: real[]",
+        "m[] = z[]; s[] = 1.2; m[] := 0.5 * m[] + x[i,] + `floor`(s[]), i < 6; s[] := 0.3 * s[] * x[i,] + 0.4 * m[], i < 6;
+         y[] = m[] * s[];",
+    ),
+    (
+        "three numbers that advance together",
+        "x: real[6]; z: real[];",
+        "r: real[]",
+        "m[] = z[]; s[] = 1.0; r[] = 0.0; m[] := m[] + x[i,] * s[], i < 6; s[] := 0.5 * s[] + `floor`(0.3 * r[]), i < 6;
+         r[] := 0.5 * r[] * x[i,] + m[], i < 6;",
+    ),
     ("no indices", "x: real[]; z: real[];", "y: real[]", "y[] = `tanh`(x[] * z[]) + `erf`(x[]);"),
 ];
 

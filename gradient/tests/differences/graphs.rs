@@ -3,7 +3,7 @@
 
 use crate::formulas;
 use crate::model::{Composed, Random, compare, composed, evaluated, reals, tensor};
-use skript_gradient::{Gradient, Request, Training, gradient};
+use skript_gradient::{Gradient, Mode, Request, Training, gradient};
 use std::fmt::Write as _;
 
 /// The product of two numbers.
@@ -252,6 +252,38 @@ graph G {{ @input {{ x: real[]; w: real[]; }} @output {{ y: real[]; }} @compose 
     assert!(refused.contains("no bound for it; write one, as in `while c do..(20)`"), "{refused}");
 }
 
+/// Intrinsics are invoked, also those without derivatives, such as random numbers, and positions of elements.
+#[test]
+fn intrinsics_are_invoked() {
+    let graph = |inputs: &str, statements: &str| {
+        format!(
+            "import rand; import algo; import image;
+operator weigh {{ @input {{ x: real[n]; w: real[n]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,] * x[i,] * w[i,], i < n; }} }}
+operator at {{ @input {{ x: real[n]; k: int[m]; }} @output {{ y: real[m]; }} @lower {{ y[i,] = x[k[i,],] ** 2.0, i < m; }} }}
+graph G {{ @input {{ {inputs} }} @output {{ y: real; }} @compose {{ {statements} }} }}"
+        )
+    };
+    let cases = [
+        ("x: real[4];", "w = rand.uniform{min=0.5, shape=[4]}(); y = weigh(x, w);"),
+        ("x: real[4];", "~, k = algo.top_k{k=2, largest=false}(x); y = at(x, k);"),
+        ("x: real[4,3,2];", "y, ~ = algo.top_k{k=2, axis=-2, sorted=true}(x);"),
+        ("x: real[3,4];", "y = image.cubic_resize{axes=[1, 0], size=[3, 7]}(x);"),
+        (
+            "x: real[7];",
+            "y = image.cubic_resize{size=[3], antialias=true, coordinate_transform='ALIGNED'}(x);",
+        ),
+    ];
+    for (inputs, statements) in cases {
+        let text = graph(inputs, statements);
+        if let Err(reason) = crate::checked(&text, 5) {
+            panic!("{statements}: {reason}");
+        }
+    }
+    let text = graph("x: real[1,1,4,4]; g: real[1,2,2,2];", "y = image.grid_sample{mode='CUBIC'}(x, g);");
+    let refused = derived(&composed(&text).unwrap(), &["x"]).unwrap_err();
+    assert!(refused.contains("`image._cubic_grid_sample` cannot be differentiated"), "{refused}");
+}
+
 /// The factor of an input in the sums of a triangle that is too large to be unrolled: `y = sum over i of sum over j <= i of x[j]²`.
 #[test]
 fn a_triangular_range_is_static() {
@@ -271,7 +303,7 @@ fn trained(training: Training, wrt: &str) -> Result<String, String> {
     @compose {{ p = product(x, w); y = product(p, v); }} @update {{ n = p; }} }}"
     );
     let document = composed(&text)?;
-    let request = Request { of: None, wrt: vec![wrt.to_owned()], training: Some(training) };
+    let request = Request { of: Vec::new(), wrt: vec![wrt.to_owned()], mode: Mode::Training(training) };
     let derived = gradient(&document.model, &document.sources, &request);
     let derived = derived.map_err(|reasons| reasons.into_iter().map(|r| r.message).collect::<String>())?;
     composed(&derived.text)?;

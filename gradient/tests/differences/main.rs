@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gradients against central differences, both by the evaluator in f64.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod dynamic;
 mod examples;
 mod formulas;
 mod graphs;
@@ -11,7 +12,8 @@ mod random;
 
 use model::{Composed, Random, arguments, compare, composed, evaluated, reals, tensor};
 use skript_frontend::documentation::of_library;
-use skript_gradient::{Request, gradient};
+use skript_frontend::model::{Extent, TensorType};
+use skript_gradient::{Mode, Request, gradient};
 use skript_semantics::ScalarKind;
 use skript_tensor::Tensor;
 use std::collections::BTreeMap;
@@ -34,7 +36,10 @@ fn random_argument(kind: ScalarKind, shape: &[u64], random: &mut Random) -> Tens
 /// Random values for all arguments but the first ones.
 fn random_arguments(document: &Composed, known: usize, random: &mut Random) -> Vec<Tensor> {
     let all = arguments(&document.model).into_iter().skip(known);
-    all.map(|(_, t)| random_argument(t.kind, &t.fixed_shape().unwrap(), random)).collect()
+    // Dynamic extents are less than their bounds.
+    let extent = |extent: &Extent| extent.fixed().unwrap_or(extent.bound() - 2);
+    let shape = |t: &TensorType| t.shape.iter().map(extent).collect::<Vec<u64>>();
+    all.map(|(_, t)| random_argument(t.kind, &shape(&t), random)).collect()
 }
 
 fn checked(text: &str, seed: u64) -> Result<(), String> {
@@ -49,6 +54,17 @@ fn formulas_of_every_kind() {
     let mut wrong = Vec::new();
     for (name, inputs, output, text) in formulas::FORMULAS {
         if let Err(reason) = checked(&formulas::document(inputs, output, text), 1) {
+            wrong.push(format!("{name}: {reason}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn dynamic_extents() {
+    let mut wrong = Vec::new();
+    for (name, document) in dynamic::documents() {
+        if let Err(reason) = checked(&document, 8) {
             wrong.push(format!("{name}: {reason}"));
         }
     }
@@ -149,7 +165,7 @@ fn operators_of_examples() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The gradient of a gradient: the document is differentiated like any other.
+/// Derivatives of gradients and of tangents: their documents are differentiated like any other, in both modes.
 #[test]
 fn second_derivatives() {
     let network = formulas::document(
@@ -164,8 +180,10 @@ fn second_derivatives() {
     );
     for text in [network, recurrence] {
         let document = composed(&text).unwrap();
-        let request = Request { wrt: vec!["x".to_owned(), "w".to_owned()], ..Request::default() };
-        let first = gradient(&document.model, &document.sources, &request).unwrap();
-        checked(&first.text.replace("GGrad", "G"), 6).unwrap();
+        for (mode, name) in [(Mode::Gradients, "GGrad"), (Mode::Tangents, "GTangent")] {
+            let request = Request { of: Vec::new(), wrt: vec!["x".to_owned(), "w".to_owned()], mode };
+            let first = gradient(&document.model, &document.sources, &request).unwrap();
+            checked(&first.text.replace(name, "G"), 6).unwrap();
+        }
     }
 }

@@ -8,7 +8,7 @@ use skript_frontend::limits::Limits;
 use skript_frontend::model::{Model, TensorType};
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::load_text;
-use skript_gradient::{Request, gradient};
+use skript_gradient::{Mode, Request, gradient};
 use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::Tensor;
 use std::path::Path;
@@ -90,10 +90,10 @@ fn weighted(output: &Tensor, weights: &[f64]) -> f64 {
 
 const STEP: f64 = 1e-6;
 
-/// Compares the gradient of each real output by all real arguments with central differences.
+/// Compares the gradient of each real output by all real arguments, and its tangent, with central differences.
 ///
 /// # Errors
-/// The refusal of the gradient, or the first difference.
+/// The refusal of the derivatives, or the first difference.
 pub fn compare(document: &Composed, values: &[Tensor], random: &mut Random) -> Result<(), String> {
     let model = &document.model;
     let entry = model.function(model.entry).unwrap();
@@ -102,9 +102,11 @@ pub fn compare(document: &Composed, values: &[Tensor], random: &mut Random) -> R
     let wrt: Vec<usize> = all.iter().enumerate().filter(real).map(|(at, _)| at).collect();
     let names: Vec<String> = wrt.iter().map(|at| all[*at].0.clone()).collect();
     let outputs = evaluated(model, values)?;
+    let direction = Direction::new(values, &wrt, &mut Random(random.0 ^ 1));
+    let tangents = tangents(document, values, &direction, &names)?;
     for (at, output) in outputs.iter().enumerate() {
         let port = &entry.outputs[at];
-        let request = Request { of: Some(port.name.clone()), wrt: names.clone(), ..Request::default() };
+        let request = Request { of: vec![port.name.clone()], wrt: names.clone(), ..Request::default() };
         let derived = gradient(model, &document.sources, &request);
         let written = derived.map_err(|reasons| reasons[0].message.clone())?;
         let derived =
@@ -123,6 +125,15 @@ pub fn compare(document: &Composed, values: &[Tensor], random: &mut Random) -> R
         if reals(value) != reals(output) {
             return Err("the gradient computes other outputs".to_owned());
         }
+        let along = direction.parts.iter().zip(gradients);
+        let along: f64 = along.map(|((_, direction), gradient)| weighted(gradient, direction)).sum();
+        let tangent = weighted(&tangents[at], &weights);
+        if (along - tangent).abs().is_nan() || (along - tangent).abs() > 1e-9 * along.abs().max(1.0) {
+            return Err(format!(
+                "{}: {along} by gradients, {tangent} by tangents\n{}",
+                port.name, written.text
+            ));
+        }
         for ((argument, name), gradient) in wrt.iter().zip(&names).zip(gradients) {
             let expected = differences(model, values, *argument, at, &weights)?;
             let computed = reals(gradient);
@@ -136,6 +147,69 @@ pub fn compare(document: &Composed, values: &[Tensor], random: &mut Random) -> R
         }
     }
     Ok(())
+}
+
+/// A direction in which arguments change: their positions, with the values of their tangents.
+struct Direction {
+    parts: Vec<(usize, Vec<f64>)>,
+}
+
+impl Direction {
+    fn new(values: &[Tensor], wrt: &[usize], random: &mut Random) -> Self {
+        let mut part = |at: &usize| (*at, reals(&values[*at]).iter().map(|_| random.unit() - 0.4).collect());
+        Direction { parts: wrt.iter().map(&mut part).collect() }
+    }
+
+    /// The arguments after a step in the direction.
+    fn moved(&self, values: &[Tensor], step: f64) -> Vec<Tensor> {
+        let mut moved = values.to_vec();
+        for (at, direction) in &self.parts {
+            let elements = reals(&values[*at]);
+            let elements: Vec<f64> = elements.iter().zip(direction).map(|(x, d)| x + step * d).collect();
+            moved[*at] = tensor(values[*at].shape(), &elements);
+        }
+        moved
+    }
+}
+
+/// The tangents of all outputs in a direction, compared with central differences.
+fn tangents(
+    document: &Composed,
+    values: &[Tensor],
+    direction: &Direction,
+    names: &[String],
+) -> Result<Vec<Tensor>, String> {
+    let model = &document.model;
+    let request = Request { of: Vec::new(), wrt: names.to_vec(), mode: Mode::Tangents };
+    let derived = gradient(model, &document.sources, &request);
+    let written = derived.map_err(|reasons| reasons[0].message.clone())?;
+    let derived = composed(&written.text).map_err(|e| format!("invalid document: {e}\n{}", written.text))?;
+    let mut passed = values.to_vec();
+    let inputs = passed.len() - model.variables.len();
+    let shaped = direction.parts.iter().map(|(at, direction)| tensor(values[*at].shape(), direction));
+    passed.splice(inputs..inputs, shaped);
+    let mut results = evaluated(&derived.model, &passed).map_err(|e| format!("{e}\n{}", written.text))?;
+    let outputs = evaluated(model, values)?;
+    let tangents = results.split_off(outputs.len());
+    if !results.iter().map(reals).eq(outputs.iter().map(reals)) {
+        return Err(format!("the tangents come with other outputs\n{}", written.text));
+    }
+    let step = STEP * 300.0;
+    let at = |step: f64| evaluated(model, &direction.moved(values, step));
+    let moved = [at(step)?, at(-step)?, at(2.0 * step)?, at(-2.0 * step)?];
+    for (output, tangent) in tangents.iter().enumerate() {
+        let computed = reals(tangent);
+        let [a, b, c, d] = [0, 1, 2, 3].map(|shift: usize| reals(&moved[shift][output]));
+        let slope = |n: usize| (8.0 * (a[n] - b[n]) - (c[n] - d[n])) / (12.0 * step);
+        let expected: Vec<f64> = (0..computed.len()).map(slope).collect();
+        let largest = expected.iter().fold(1e-2_f64, |most, x| most.max(x.abs()));
+        for (n, (a, b)) in computed.iter().zip(&expected).enumerate() {
+            if (a - b).abs().is_nan() || (a - b).abs() > 1e-6 * largest {
+                return Err(format!("tangent {output}[{n}]: {a}, expected {b}\n{}", written.text));
+            }
+        }
+    }
+    Ok(tangents)
 }
 
 pub fn tensor(shape: &[u64], values: &[f64]) -> Tensor {

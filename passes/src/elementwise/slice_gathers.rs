@@ -5,9 +5,9 @@
 //! read is scalar. In a loop over i it is a slice of `w`, and the rest is a product of a matrix and a vector, for which there
 //! are kernels.
 //!
-//! Requires: `linalg.generic` on tensors with static extents and one result; a `tensor.extract` whose subscripts are complete
-//! loops, or values that depend only on parallel loops and on the first reduction loops. Guarantees: the new `linalg.generic`
-//! reads slices by loop indices.
+//! Requires: `linalg.generic` on tensors with one result; static extents, except those of the loops over slices; a `tensor.extract`
+//! whose subscripts are complete loops, or values that depend only on parallel loops and on the first reduction loops. Guarantees: the
+//! new `linalg.generic` reads slices by loop indices.
 
 use super::hoist_invariants::tensor_nest;
 use crate::ir::copy::Copier;
@@ -71,11 +71,13 @@ impl<'c: 'a, 'a> Gathers<'c, 'a> {
     fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
         let nest = tensor_nest(op)?;
         let written = nest.output()?.indices()?;
-        let is_static = nest.operands.iter().flat_map(|operand| &operand.shape).all(|extent| *extent >= 0);
-        if !nest.reduces() || !is_static || !nest.loops(false).all(|l| written.contains(&l)) {
+        if !nest.reduces() || !nest.loops(false).all(|l| written.contains(&l)) {
             return None;
         }
         let extracts = extracts(&nest);
+        if extracts.iter().flat_map(|op| subscripts(*op)).any(|(_, extent)| extent < 0) {
+            return None;
+        }
         let outer: BTreeSet<usize> = extracts
             .iter()
             .flat_map(|op| subscripts(*op))
@@ -92,8 +94,10 @@ impl<'c: 'a, 'a> Gathers<'c, 'a> {
                 Subscript::Value(_) => false,
             });
         let is_sliced = |operand: &Operand<'c, 'a>| {
-            let is_outer = |form: &Affine| form.indices().iter().any(|l| outer.contains(l));
-            operand.forms.iter().all(|form| form.as_index().is_some() || !is_outer(form))
+            operand.forms.iter().zip(&operand.shape).all(|(form, extent)| match form.as_index() {
+                Some(l) => *extent >= 0 || outer.contains(&l),
+                None => *extent >= 0 && !form.indices().iter().any(|l| outer.contains(l)),
+            })
         };
         // Loops over slices are outside, so sums keep their order only if reductions among them are the first ones.
         let reductions = nest.loops(true).map(|l| outer.contains(&l));
@@ -141,8 +145,14 @@ impl<'c: 'a, 'a> Gathers<'c, 'a> {
         let Some((l, remaining)) = remaining.split_first() else {
             return self.slice(indices, result, inside, at);
         };
-        let extent = self.nest.extent(*l).ok_or(Error::OperationBuild)?;
-        scf::fold(at, [at.idx(0), at.idx(extent), at.idx(1)], result, |body, index, carried| {
+        let extent = match self.nest.extent(*l) {
+            Some(extent) => at.idx(extent),
+            None => {
+                let (tensor, dimension) = self.nest.place(*l).ok_or(Error::OperationBuild)?;
+                at.extent(tensor, ir::signed(dimension))?
+            }
+        };
+        scf::fold(at, [at.idx(0), extent, at.idx(1)], result, |body, index, carried| {
             indices.push((*l, index));
             self.loops(remaining, indices, carried, inside, body)
         })

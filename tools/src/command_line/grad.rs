@@ -51,12 +51,17 @@ pub struct GradArguments {
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// Output to differentiate; the default is the only one. If it is not a scalar, an input NAME_grad scales the gradients
-    #[arg(long, value_name = "OUTPUT")]
-    pub of: Option<String>,
+    /// Output to differentiate; the default is the only one. If it is not a scalar, an input NAME_grad scales the gradients. With
+    /// --forward, several outputs; the default is all real ones
+    #[arg(long, value_name = "OUTPUT,…", value_delimiter = ',')]
+    pub of: Vec<String>,
     /// Inputs and variables to differentiate by; `variables` means all variables
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', required_unless_present = "train")]
     pub wrt: Vec<String>,
+    /// Write a model that computes tangents: an output NAME_tangent for each output, the product of its Jacobian and the tangents, which
+    /// are inputs NAME_tangent for the names of --wrt
+    #[arg(long, conflicts_with = "train")]
+    pub forward: bool,
     /// Write a model that does a step of training in each run: `@update` assigns the variables of --wrt (the default is all of
     /// them) the results of this operator, such as 'optim.adam{rate=1e-3}'
     #[arg(long, value_name = "OPTIMIZER")]

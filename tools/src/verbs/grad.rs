@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript grad`: writes the gradient of a model as a model folder.
+//! `skript grad`: writes the derivatives of a model as a model folder.
 
 use std::path::Path;
 
-use skript::{Gradient, Model};
+use skript::{Gradient, Mode, Model};
 
 use crate::command_line::GradArguments;
 use crate::console::{Console, Status};
@@ -39,10 +39,15 @@ fn differentiate(
         let text = format!("{flag} is for a step of training; --train names the optimizer");
         return Err(Diagnostic::without_location(&COMMAND_LINE_NAME, text).into());
     }
-    let training = arguments.train.as_ref().map(|optimizer| arguments.steps.training(optimizer));
+    let mode = match &arguments.train {
+        Some(optimizer) => Mode::Training(arguments.steps.training(optimizer)),
+        None if arguments.forward => Mode::Tangents,
+        None => Mode::Gradients,
+    };
     let wrt: Vec<&str> = arguments.wrt.iter().map(String::as_str).collect();
     let wrt = if wrt.is_empty() { vec!["variables"] } else { wrt };
-    let gradient = model.gradient_or_reasons(arguments.of.as_deref(), &wrt, training.as_ref())?;
+    let of: Vec<&str> = arguments.of.iter().map(String::as_str).collect();
+    let gradient = model.derivatives_or_reasons(&of, &wrt, &mode)?;
     let Some(folder) = &arguments.output else {
         crate::stdout::print(&gradient.text);
         return Ok(());
@@ -53,6 +58,9 @@ fn differentiate(
         console.write(&format!(
             "note: the input {seed} scales the gradients, because the output is not a scalar\n"
         ));
+    }
+    if !gradient.tangents.is_empty() {
+        console.write(&format!("note: inputs with tangents: {}\n", gradient.tangents.join(", ")));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ mod steps;
 
 use std::path::Path;
 
-use skript::{ComposeOptions, Gradient, Model, Tensor};
+use skript::{ComposeOptions, Gradient, Mode, Model, Tensor};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, TRAINING};
 use skript_frontend::model::{Extent, Function};
@@ -70,8 +70,9 @@ fn train(
         note_rest(left_out, path, console);
     }
     let wrt: Vec<&str> = arguments.wrt.iter().map(String::as_str).collect();
+    let of = arguments.of.as_deref();
     let recipe = arguments.steps.training(&arguments.optimizer);
-    let gradient = model.gradient_or_reasons(arguments.of.as_deref(), &wrt, Some(&recipe))?;
+    let gradient = model.derivatives_or_reasons(of.as_slice(), &wrt, &Mode::Training(recipe))?;
     let Some(_) = session.variables(&model, Weights::from(&arguments.weights)) else { return Ok(()) };
     let weights = session.weights(Weights::from(&arguments.weights))?;
     let (step, initial) = gradient.model(&model, &weights)?;
