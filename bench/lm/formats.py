@@ -19,7 +19,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The elements and the bytes of a block.
 BLOCKS = {"q4_0": (32, 18), "q4_1": (32, 20), "q5_0": (32, 22), "q5_1": (32, 24), "q8_0": (32, 34), "q2_k": (256, 84), "q3_k": (256, 110),
-          "q4_k": (256, 144), "q5_k": (256, 176), "q6_k": (256, 210), "iq4_nl": (32, 18), "mxfp4": (32, 17), "f16": (1, 2), "bf16": (1, 2)}
+          "q4_k": (256, 144), "q5_k": (256, 176), "q6_k": (256, 210), "iq4_nl": (32, 18), "mxfp4": (32, 17), "nvfp4": (64, 36), "tq1_0": (256, 54),
+          "tq2_0": (256, 66), "f16": (1, 2), "bf16": (1, 2)}
 DOCUMENT = """import format;
 import nn;
 

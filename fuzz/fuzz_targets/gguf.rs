@@ -10,7 +10,7 @@ use skript_frontend::diagnostics::Sink;
 use skript_frontend::limits::Limits;
 use skript_frontend::source::SourceMap;
 use skript_frontend::syntax::parse_module;
-use skript_import::{GgufCache, GgufOptions, ImportError, convert_gguf};
+use skript_import::{Activations, GgufCache, GgufOptions, ImportError, convert_gguf};
 use tempfile::TempDir;
 
 /// The folder of the file.
@@ -23,8 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
     let path =
         FOLDER.get_or_init(|| TempDir::new().expect("a folder for the file")).path().join("model.gguf");
     std::fs::write(&path, bytes).expect("a file");
+    let activations = [Activations::Real, Activations::Int8][usize::from(cache / 3 % 2)];
     let cache = [GgufCache::None, GgufCache::Variables, GgufCache::Arrays][usize::from(cache % 3)];
-    match convert_gguf(&path, GgufOptions { context: None, cache }) {
+    match convert_gguf(&path, GgufOptions { context: None, cache, activations }) {
         Ok(imported) => {
             let mut sources = SourceMap::default();
             let file = sources.add("main.sknd", imported.main.as_str());

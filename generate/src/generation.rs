@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::model::LanguageModel;
+use crate::model::{LanguageModel, State};
 use crate::sampler::{Sampler, Sampling};
 use crate::text::TextStream;
 
@@ -48,7 +48,6 @@ pub struct Statistics {
 }
 
 /// A text that grows.
-#[derive(Clone, Debug)]
 pub struct Generation {
     /// The prompt, and the generated tokens.
     text: Vec<u32>,
@@ -58,6 +57,8 @@ pub struct Generation {
     stream: TextStream,
     ending: Option<Ending>,
     statistics: Statistics,
+    /// The state of the text, until it ends; `None` for that of the model.
+    state: Option<State>,
 }
 
 impl Generation {
@@ -77,7 +78,14 @@ impl Generation {
             stream: TextStream::new(&options.stops),
             ending: None,
             statistics: Statistics::default(),
+            state: None,
         })
+    }
+
+    /// The text with a separate cache, which other texts do not change.
+    #[must_use]
+    pub fn with_cache(self, model: &LanguageModel) -> Self {
+        Generation { state: Some(model.empty_state()), ..self }
     }
 
     /// Computes tokens until there is more text; returns it, or `None` at the end.
@@ -85,6 +93,18 @@ impl Generation {
     /// # Errors
     /// The errors of [`LanguageModel::logits`], and [`Error::Logits`].
     pub fn advance(&mut self, model: &mut LanguageModel) -> Result<Option<String>, Error> {
+        let Some(mut state) = self.state.take() else {
+            return self.advance_in(model);
+        };
+        model.swap_state(&mut state);
+        let advanced = self.advance_in(model);
+        model.swap_state(&mut state);
+        self.state = Some(state).filter(|_| self.ending.is_none());
+        advanced
+    }
+
+    /// Computes tokens with the state of the model.
+    fn advance_in(&mut self, model: &mut LanguageModel) -> Result<Option<String>, Error> {
         while self.ending.is_none() {
             self.ending = self.full(model);
             let text = match self.ending {

@@ -5,11 +5,11 @@
 //! A [`Generation`] computes a text token by token:
 //!
 //! ```no_run
-//! use skript::{Compiler, Target};
+//! use skript::{Activations, Compiler, Target};
 //! use skript_generate::{Generation, GenerationOptions, LanguageModel};
 //!
 //! let compiler = Compiler::new(&Target::host()).for_this_executable(true);
-//! let mut model = LanguageModel::open("model.gguf".as_ref(), None, compiler)?;
+//! let mut model = LanguageModel::open("model.gguf".as_ref(), None, Activations::default(), compiler)?;
 //! let prompt = model.tokenizer().encode_prompt("Once upon a time")?;
 //! let mut generation = Generation::new(&model, &prompt, &GenerationOptions::default())?;
 //! while let Some(text) = generation.advance(&mut model)? {

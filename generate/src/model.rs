@@ -11,8 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use skript::{
-    Code, Compiler, ComposeOptions, Document, ElementType, GgufCache, GgufOptions, Instance, Limits, Model,
-    Tensor, Weights,
+    Activations, Code, Compiler, ComposeOptions, Document, ElementType, GgufCache, GgufOptions, Instance,
+    Limits, Model, Tensor, Weights,
 };
 use skript_tensor::Gguf;
 use skript_tensor::gguf::Value;
@@ -30,6 +30,21 @@ const STACK_BYTES: usize = 256 << 20;
 /// The minimum number of tokens for which a block is faster than one row for each.
 const MIN_BLOCK: usize = 4;
 
+/// The cache of a text, and its last logits.
+pub(crate) struct State {
+    cache: Cache,
+    /// The tokens whose keys and values are in the cache.
+    cached: Vec<u32>,
+    /// The logits of the last call.
+    logits: Option<Tensor>,
+}
+
+impl State {
+    fn new(model: &Model) -> Self {
+        State { cache: Cache::new(model), cached: Vec::new(), logits: None }
+    }
+}
+
 /// The language model of a GGUF file.
 pub struct LanguageModel {
     tokenizer: Tokenizer,
@@ -45,11 +60,7 @@ pub struct LanguageModel {
     largest: usize,
     one: Option<Instance>,
     block: Option<Instance>,
-    cache: Cache,
-    /// The tokens whose keys and values are in the cache.
-    cached: Vec<u32>,
-    /// The logits of the last call.
-    logits: Option<Tensor>,
+    state: State,
     interrupt: Arc<AtomicBool>,
     threads: usize,
     preparation: Duration,
@@ -61,11 +72,16 @@ impl LanguageModel {
     ///
     /// # Errors
     /// [`Error::Tokenizer`] for its metadata; [`Error::Model`] if the model is not supported.
-    pub fn open(path: &Path, context: Option<u64>, compiler: Compiler) -> Result<Self, Error> {
+    pub fn open(
+        path: &Path,
+        context: Option<u64>,
+        activations: Activations,
+        compiler: Compiler,
+    ) -> Result<Self, Error> {
         let file = Gguf::open(path)?;
         let tokenizer = Tokenizer::new(Vocabulary::read(&file)?)?;
         let template = template_of(&file);
-        let options = GgufOptions { context, cache: GgufCache::Arrays };
+        let options = GgufOptions { context, cache: GgufCache::Arrays, activations };
         let document = Document::import_gguf(path, options, &Limits::default());
         let model = document.compose(&ComposeOptions::default())?;
         let weights = Weights::open(path)?;
@@ -83,7 +99,7 @@ impl LanguageModel {
         Ok(LanguageModel {
             tokenizer,
             template,
-            cache: Cache::new(&model),
+            state: State::new(&model),
             model,
             weights,
             compiler,
@@ -92,8 +108,6 @@ impl LanguageModel {
             largest: largest_context(&file).unwrap_or(capacity),
             one: None,
             block: None,
-            cached: Vec::new(),
-            logits: None,
             interrupt: Arc::default(),
             threads: 0,
             preparation: Duration::ZERO,
@@ -160,8 +174,19 @@ impl LanguageModel {
 
     /// Empties the cache.
     pub fn reset(&mut self) {
-        self.cached.clear();
-        self.cache.truncate(0);
+        self.state.cached.clear();
+        self.state.cache.truncate(0);
+        self.state.logits = None;
+    }
+
+    /// The state before a text.
+    pub(crate) fn empty_state(&self) -> State {
+        State::new(&self.model)
+    }
+
+    /// Exchanges the state of the model for that of another text.
+    pub(crate) fn swap_state(&mut self, other: &mut State) {
+        std::mem::swap(&mut self.state, other);
     }
 
     /// Compiles the code for prompts and for single tokens, or loads it, and computes the values that depend on weights alone.
@@ -213,22 +238,22 @@ impl LanguageModel {
             return Err(self.too_long(text.len()));
         }
         self.prepare_for(text)?;
-        self.cached.truncate(text.len() - self.new_tokens(text));
-        self.cache.truncate(self.cached.len());
-        while self.cached.len() < text.len() {
+        self.state.cached.truncate(text.len() - self.new_tokens(text));
+        self.state.cache.truncate(self.state.cached.len());
+        while self.state.cached.len() < text.len() {
             if self.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let rest = text.split_at(self.cached.len()).1;
+            let rest = text.split_at(self.state.cached.len()).1;
             let count = if rest.len() < MIN_BLOCK { 1 } else { rest.len().min(self.rows()) };
             self.call(rest.split_at(count).0)?;
         }
-        self.logits.as_ref().and_then(Tensor::as_f32).ok_or(Error::Logits(text.len() - 1))
+        self.state.logits.as_ref().and_then(Tensor::as_f32).ok_or(Error::Logits(text.len() - 1))
     }
 
     /// The number of tokens of a text that are not in the cache, at least the last one.
     pub fn new_tokens(&self, text: &[u32]) -> usize {
-        let equal = self.cached.iter().zip(text).take_while(|(a, b)| a == b).count();
+        let equal = self.state.cached.iter().zip(text).take_while(|(a, b)| a == b).count();
         text.len() - equal.min(text.len().saturating_sub(1))
     }
 
@@ -246,13 +271,13 @@ impl LanguageModel {
         let padded: Vec<i64> = padded.map(|token| i64::from(*token)).collect();
         let row = tokens.len() as i64 - 1;
         let mut inputs = vec![Tensor::from_i64(&[rows as u64], &padded)?, Tensor::from_i64(&[1], &[row])?];
-        inputs.extend(self.cache.inputs(self.cached.len())?);
+        inputs.extend(self.state.cache.inputs(self.state.cached.len())?);
         let instance = self.instance(is_block)?;
         let outputs = instance.compute(&inputs.iter().collect::<Vec<_>>())?;
         drop(inputs);
-        self.cache.append(&outputs, tokens.len())?;
-        self.cached.extend(tokens);
-        self.logits = outputs.into_iter().next();
+        self.state.cache.append(&outputs, tokens.len())?;
+        self.state.cached.extend(tokens);
+        self.state.logits = outputs.into_iter().next();
         Ok(())
     }
 

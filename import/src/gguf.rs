@@ -7,6 +7,7 @@
 
 mod architecture;
 mod attention;
+mod experts;
 mod model;
 mod parameters;
 mod text;
@@ -25,6 +26,18 @@ pub struct GgufOptions {
     pub context: Option<u64>,
     /// Where keys and values of earlier calls are.
     pub cache: GgufCache,
+    /// The values that matrices in blocks multiply.
+    pub activations: Activations,
+}
+
+/// The values that the matrices of a language model multiply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activations {
+    /// Reals.
+    #[default]
+    Real,
+    /// Reals that are rounded to 8-bit integers with a scale for each block of 8.
+    Int8,
 }
 
 /// Where a language model has the keys and values of earlier calls.

@@ -36,7 +36,7 @@ mod value;
 mod write;
 
 pub use convert::convert;
-pub use gguf::{GgufCache, GgufOptions, convert_gguf};
+pub use gguf::{Activations, GgufCache, GgufOptions, convert_gguf};
 pub use imported::{ImportError, Imported, Options, Weight};
 pub use model_file::{Declaration, DeclaredExtent, ForCall, ModelFile};
 pub use origin::{Input, Origin, Output};

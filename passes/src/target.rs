@@ -375,7 +375,7 @@ fn byte_products(target: &Target, bits: u32) -> Instruction {
     let has = |feature: &str| has(target, feature);
     match Architecture::of_target(target).name {
         AARCH64 if has("i8mm") && bits == 128 => Instruction::Usdot,
-        X86_64 if has("avx512vnni") && (bits == 512 || has(AVX512_VL)) => Instruction::Vpdpbusd,
+        X86_64 if has("avx512vnni") && has(AVX512_VL) => Instruction::Vpdpbusd,
         X86_64 if has("avxvnni") && bits <= 256 => Instruction::Vpdpbusd,
         X86_64 if bits == 512 && !has("avx512bw") => Instruction::None,
         X86_64 => Instruction::Vpmaddwd,

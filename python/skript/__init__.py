@@ -58,7 +58,8 @@ __all__ = [
 
 
 def generate(model, prompt, *, context=None, threads=0, cache=True, **options):
-    """Generates a text with the language model of a GGUF file; returns an iterator of its parts.
+    """Generates a text with the language model of a GGUF file; returns an iterator of its parts, or a list of iterators for a list
+    of prompts.
 
     Parameters
     ----------
@@ -66,7 +67,10 @@ def generate(model, prompt, *, context=None, threads=0, cache=True, **options):
         a .gguf file, or a LanguageModel, which keeps compiled code and the cache of the last text
     prompt
         a text that the model continues, or a list of messages, dicts with 'role' and 'content', that the chat template of the
-        file writes as one
+        file writes as one; or a list of such prompts, whose texts are computed in any order, each with a separate cache
+    callback
+        for a list of prompts: a function that receives the number of a prompt and a part of its text; all texts are computed, a
+        part of each in turn
     context, threads, cache
         the options of LanguageModel, for a file
     max_tokens

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple, Protocol, overload
 
@@ -136,9 +136,17 @@ class Generation:
 class LanguageModel:
     context: int
     def __init__(
-        self, path: str | PathLike[str], /, *, context: int | None = None, threads: int = 0, cache: bool = True
+        self,
+        path: str | PathLike[str],
+        /,
+        *,
+        context: int | None = None,
+        activations: Literal["real", "int8"] = "real",
+        threads: int = 0,
+        cache: bool = True,
     ) -> None: ...
     def encode(self, text: str) -> list[int]: ...
+    @overload
     def generate(
         self,
         prompt: str | Sequence[dict[str, str]],
@@ -153,6 +161,22 @@ class LanguageModel:
         seed: int = 0,
         stop: Sequence[str] = ...,
     ) -> Generation: ...
+    @overload
+    def generate(
+        self,
+        prompt: Sequence[str] | Sequence[Sequence[dict[str, str]]],
+        /,
+        *,
+        callback: Callable[[int, str], object] | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.8,
+        top_k: int = 40,
+        top_p: float = 0.95,
+        min_p: float = 0.05,
+        repetition_penalty: float = 1.0,
+        seed: int = 0,
+        stop: Sequence[str] = ...,
+    ) -> list[Generation]: ...
 
 # A path without other options may name a compiled model or a StableHLO program, whose only option is `threads`.
 @overload
@@ -197,7 +221,9 @@ def from_text(
     cache: bool = True,
     specialize: bool = False,
 ) -> Model: ...
-def grad(model: Model, wrt: Sequence[str], *, of: str | None = None) -> Model: ...
+def grad(
+    model: Model, wrt: Sequence[str], *, of: str | Sequence[str] | None = None, forward: bool = False
+) -> Model: ...
 def training_step(
     model: Model,
     optimizer: str,

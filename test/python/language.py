@@ -49,6 +49,21 @@ class LanguageModels(unittest.TestCase):
         self.assertGreater(len(parts), 1)
         self.assertEqual("".join(skript.generate(self.path, "The quick brown", max_tokens=10, temperature=0)), "".join(parts))
 
+    def test_activations_in_8_bits(self):
+        model = skript.LanguageModel(self.path, activations="int8")
+        text = model.generate("The quick brown", max_tokens=3, temperature=0)
+        list(text)
+        self.assertEqual(len(text.tokens), 3)
+        with self.assertRaisesRegex(ValueError, "activations are 'real' or 'int8', not \"int4\""):
+            skript.LanguageModel(self.path, activations="int4")
+
+    def test_messages_of_an_iterator(self):
+        messages = [{"role": "user", "content": "a"}]
+        texts = [self.model.generate(given, max_tokens=3, temperature=0) for given in (messages, iter(messages))]
+        for text in texts:
+            list(text)
+        self.assertEqual(texts[0].tokens, texts[1].tokens)
+
     def test_messages_are_written_by_the_template(self):
         messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
         text = self.model.generate(messages, max_tokens=5, temperature=0)
@@ -64,6 +79,38 @@ class LanguageModels(unittest.TestCase):
             next(first, None), next(second, None)
         self.assertEqual(first.tokens, self.expected(self.model.encode("one"), 8))
         self.assertEqual(second.tokens, self.expected(self.model.encode("two"), 8))
+
+    def test_texts_of_a_list_are_those_of_single_calls(self):
+        prompts = ["one", "The quick brown fox", "a"]
+        options = dict(max_tokens=8, temperature=1.5, seed=3, stop=["~"])
+        single = [self.model.generate(prompt, **options) for prompt in prompts]
+        single = [("".join(text), text.tokens, text.ending) for text in single]
+        parts = []
+        texts = skript.generate(self.model, prompts, callback=lambda number, part: parts.append((number, part)), **options)
+        joined = ["".join(part for number, part in parts if number == n) for n in range(3)]
+        self.assertEqual([(text, g.tokens, g.ending) for text, g in zip(joined, texts)], single)
+        # Parts of the texts take turns.
+        self.assertEqual([number for number, _ in parts[:6]], [0, 1, 2, 0, 1, 2])
+        # Without a callback, each text is an iterator.
+        lazy = self.model.generate(tuple(prompts), **options)
+        self.assertEqual(lazy[1].tokens, [])
+        self.assertEqual(["".join(text) for text in reversed(lazy)], [text for text, _, _ in reversed(single)])
+        greedy = self.model.generate(["one", [{"role": "user", "content": "a"}]], max_tokens=4, temperature=0)
+        for _ in range(9):
+            [next(text, None) for text in greedy]
+        self.assertEqual(greedy[0].tokens, self.expected(self.model.encode("one"), 4))
+        self.assertEqual(greedy[1].tokens, self.expected(self.model.encode("<|im_start|>user: a<|im_end|>"), 4))
+
+    def test_an_error_of_a_callback_ends_the_texts(self):
+        def refuse(number, part):
+            raise KeyError(number)
+        with self.assertRaises(KeyError):
+            self.model.generate(["a", "b"], max_tokens=8, callback=refuse)
+        with self.assertRaisesRegex(ValueError, "'callback' is for a list of prompts"):
+            self.model.generate("a", callback=refuse)
+        with self.assertRaises((TypeError, KeyError, AttributeError)):
+            self.model.generate(["a", 3])
+        self.assertEqual(len(list(self.model.generate("a", max_tokens=2, temperature=0))) > 0, True)
 
     def test_seeds_and_stops(self):
         options = dict(max_tokens=12, temperature=2.0, top_k=0, top_p=1.0, min_p=0.0)

@@ -19,7 +19,7 @@ mod view;
 
 pub use call::{CallArguments, WeightsArguments};
 pub use diff::DiffArguments;
-pub use generate::{ChatArguments, GenerateArguments, LanguageArguments};
+pub use generate::{ActivationType, ChatArguments, GenerateArguments, LanguageArguments};
 pub use grad::{GradArguments, StepArguments};
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
 pub use playground::{PlaygroundArguments, ValuesArguments};
@@ -280,6 +280,9 @@ pub struct BenchArguments {
     /// or FILE.svg, a flame graph (docs/profile.md)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::from_name)]
     pub profile: Option<profile::Output>,
+    /// Type of the values that low-bit matrices of a language model multiply (docs/numerics.md)
+    #[arg(long, value_enum, value_name = "TYPE", default_value_t = ActivationType::Real)]
+    pub activations: ActivationType,
 }
 
 #[derive(Debug, Args)]

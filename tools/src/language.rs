@@ -13,7 +13,7 @@ use skript_frontend::source::SourceMap;
 use skript_generate::{Chat, Error, Generation, GenerationOptions, LanguageModel, Statistics};
 use skript_host::printable;
 
-use crate::command_line::{LanguageArguments, MessageFormat};
+use crate::command_line::{ActivationType, LanguageArguments, MessageFormat};
 use crate::console::{Console, Status};
 use crate::measure::peak_memory;
 use crate::render::render;
@@ -43,7 +43,7 @@ pub fn opened(path: &Path, arguments: &LanguageArguments) -> Result<Language, St
     let options = arguments.options();
     options.sampling.check().map_err(failure)?;
     Ok(Language {
-        model: open(path, arguments.context)?,
+        model: open(path, arguments.context, arguments.activations)?,
         options,
         total: Statistics::default(),
         format: arguments.message_format,
@@ -52,9 +52,19 @@ pub fn opened(path: &Path, arguments: &LanguageArguments) -> Result<Language, St
 }
 
 /// Reads the model of a file, whose code is in the user's cache.
-pub fn open(path: &Path, context: Option<u64>) -> Result<LanguageModel, Stopped> {
+pub fn open(
+    path: &Path,
+    context: Option<u64>,
+    activations: ActivationType,
+) -> Result<LanguageModel, Stopped> {
     let compiler = skript::Compiler::new(&Target::host()).for_this_executable(true);
-    LanguageModel::open(path, context, compiler).map_err(failure)
+    LanguageModel::open(path, context, activations.into(), compiler).map_err(failure)
+}
+
+/// The error that only language models have an option.
+pub fn option_refused(option: &str, model: &Path) -> Diagnostic {
+    let text = format!("{option} is for language models in GGUF files, not for {}", model.display());
+    Diagnostic::without_location(&COMMAND_LINE_NAME, text)
 }
 
 impl Language {

@@ -17,6 +17,20 @@ pub(super) struct Architecture {
     /// Whether one matrix may have the rows of several.
     pub joins: bool,
     windows: Windows,
+    pub experts: Mixture,
+}
+
+/// Whether gated units are selected for each token. A mixture states whether the weights of the selected units are divided by their sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mixture {
+    Never,
+    /// If the file has a number of experts.
+    Sometimes {
+        is_normalized: bool,
+    },
+    Always {
+        is_normalized: bool,
+    },
 }
 
 /// The layers whose attention reads only the last tokens.
@@ -46,16 +60,20 @@ const LLAMA: Architecture = Architecture {
     has_post_norms: false,
     joins: false,
     windows: Windows::None,
+    experts: Mixture::Sometimes { is_normalized: true },
 };
-const QWEN2: Architecture = Architecture { name: "qwen2", is_adjacent: false, ..LLAMA };
+const QWEN2: Architecture =
+    Architecture { name: "qwen2", is_adjacent: false, experts: Mixture::Never, ..LLAMA };
 const GEMMA: Architecture = Architecture { name: "gemma", is_gemma: true, ..QWEN2 };
 const GEMMA2: Architecture =
     Architecture { name: "gemma2", has_post_norms: true, windows: Windows::Except(2), ..GEMMA };
 
-const ARCHITECTURES: [Architecture; 7] = [
+const ARCHITECTURES: [Architecture; 9] = [
     LLAMA,
     QWEN2,
+    Architecture { name: "qwen2moe", experts: Mixture::Always { is_normalized: false }, ..QWEN2 },
     Architecture { name: "qwen3", ..QWEN2 },
+    Architecture { name: "qwen3moe", experts: Mixture::Always { is_normalized: true }, ..QWEN2 },
     GEMMA,
     GEMMA2,
     Architecture { name: "gemma3", windows: Windows::Except(6), ..GEMMA2 },
@@ -81,7 +99,7 @@ impl Architecture {
 
     /// Refuses keys that the architecture does not have.
     pub fn check(&self, parameters: Parameters<'_>) -> Ruled<()> {
-        let mut absent = vec!["expert_count", "attention.scale"];
+        let mut absent = vec!["attention.scale"];
         // Without a type, llama.cpp divides positions by the first of these that the file has.
         let mut ones = vec!["rope.scale_linear", "attention.causal"];
         if self.windows == Windows::None {
@@ -96,6 +114,9 @@ impl Architecture {
         }
         if self.name != "phi3" {
             ones.push("rope.scaling.attn_factor");
+        }
+        if self.experts == Mixture::Never {
+            absent.push("expert_count");
         }
         absent.into_iter().try_for_each(|name| parameters.absent(name))?;
         ones.into_iter().try_for_each(|name| parameters.one(name))

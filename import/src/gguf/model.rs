@@ -6,14 +6,17 @@ use std::collections::HashSet;
 use skript_tensor::gguf::{BlockType, Entry, Storage, Value};
 use skript_tensor::{ElementType, Gguf};
 
-use super::architecture::{Angles, Architecture, FACTORS};
+use super::architecture::{Angles, Architecture, FACTORS, Mixture};
+use super::experts::{Experts, Routing};
 use super::parameters::Parameters;
-use super::{GgufCache, GgufOptions};
+use super::{Activations, GgufCache, GgufOptions};
 use crate::refusal::{Reason, Ruled};
 
 /// The formats that the library module `format` has an operator for.
-const FORMATS: [&str; 12] =
-    ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "MXFP4"];
+const FORMATS: [&str; 15] = [
+    "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "MXFP4",
+    "NVFP4", "TQ1_0", "TQ2_0",
+];
 
 /// The upper bound of the number of tokens, unless the model has a smaller one or the user sets another one.
 const CONTEXT: u64 = 2048;
@@ -30,6 +33,7 @@ pub(super) struct Model<'f> {
     pub context: u64,
     /// Where keys and values of earlier calls are.
     pub cache: GgufCache,
+    pub activations: Activations,
     /// Heads of queries.
     pub heads: u64,
     /// Heads of keys and values.
@@ -54,15 +58,19 @@ pub(super) struct Model<'f> {
     pub output: Option<Matrix<'f>>,
     /// The tensor that divides the angles.
     pub factors: Option<&'static str>,
+    /// How experts are selected; `None` for a model without experts.
+    pub routing: Option<Routing>,
     /// The tensors of the file.
     pub entries: &'f [Entry],
 }
 
-/// A matrix of weights.
+/// A matrix of weights, or one for each expert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Matrix<'f> {
     /// The name in its layer: `attn_q`.
     pub name: &'f str,
+    /// The number of experts; `None` for one matrix.
+    pub experts: Option<u64>,
     pub rows: u64,
     pub columns: u64,
     pub format: Format,
@@ -84,17 +92,31 @@ pub(super) struct Layer<'f> {
     /// The matrices of queries, keys and values, or one with the rows of all.
     pub projections: Vec<Matrix<'f>>,
     pub mixed: Matrix<'f>,
-    /// The matrices of the gate and of the gated features, or one with the rows of both.
-    pub gated: Vec<Matrix<'f>>,
-    pub down: Matrix<'f>,
-    /// The number of gated features.
-    pub hidden: u64,
+    pub feed_forward: FeedForward<'f>,
     /// Whether each head of queries and keys is normalized.
     pub has_head_norms: bool,
     /// The number of last tokens that the attention reads; `None` for all.
     pub window: Option<u64>,
     /// Whether the layer has the local angles.
     pub is_local: bool,
+}
+
+/// The part of a layer after the attention.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::large_enum_variant, reason = "a model has few layers")]
+pub(super) enum FeedForward<'f> {
+    Unit(Unit<'f>),
+    Experts(Experts<'f>),
+}
+
+/// A gated unit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Unit<'f> {
+    /// The matrices of the gate and of the gated features, or one with the rows of both.
+    pub gated: Vec<Matrix<'f>>,
+    pub down: Matrix<'f>,
+    /// The number of gated features.
+    pub hidden: u64,
 }
 
 /// Reads the structure.
@@ -135,6 +157,7 @@ pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
         title: title(file),
         context,
         cache: options.cache,
+        activations: options.activations,
         heads,
         groups,
         key_size,
@@ -150,6 +173,7 @@ pub(super) fn read(file: &Gguf, options: GgufOptions) -> Ruled<Model<'_>> {
         layers: Vec::new(),
         output: None,
         factors: architecture.factors(parameters, context)?,
+        routing: Routing::read(architecture, parameters)?,
         entries: file.entries(),
     };
     if model.embedding.is_biased {
@@ -219,8 +243,8 @@ fn title(file: &Gguf) -> String {
 }
 
 /// The tensors of a file, and those that the document uses.
-struct Tensors<'f> {
-    file: &'f Gguf,
+pub(super) struct Tensors<'f> {
+    pub file: &'f Gguf,
     used: HashSet<&'f str>,
 }
 
@@ -233,7 +257,7 @@ impl<'f> Tensors<'f> {
     }
 
     /// A tensor of reals with one dimension.
-    fn vector(&mut self, name: &str, size: u64) -> Ruled<()> {
+    pub fn vector(&mut self, name: &str, size: u64) -> Ruled<()> {
         let entry = self.entry(name)?;
         if entry.shape != [size] {
             return Err(Reason(format!(
@@ -250,22 +274,45 @@ impl<'f> Tensors<'f> {
     }
 
     /// The matrix `{prefix}{name}.weight`, with any number of rows if `rows` is `None`.
-    fn matrix(
+    pub fn matrix(
         &mut self,
         prefix: &str,
         name: &'static str,
         rows: Option<u64>,
         columns: u64,
     ) -> Ruled<Matrix<'f>> {
+        self.matrices(prefix, name, None, rows, columns)
+    }
+
+    /// The matrix of [`Tensors::matrix`], or one for each of `experts`.
+    pub fn matrices(
+        &mut self,
+        prefix: &str,
+        name: &'static str,
+        experts: Option<u64>,
+        rows: Option<u64>,
+        columns: u64,
+    ) -> Ruled<Matrix<'f>> {
         let full = format!("{prefix}{name}.weight");
         let entry = self.entry(&full)?;
-        let rows = match (rows, entry.shape.as_slice()) {
-            (None, [rows, own]) if *own == columns && *rows > 0 => *rows,
-            (Some(rows), [own_rows, own]) if (*own_rows, *own) == (rows, columns) => rows,
+        let rows = match (experts, rows, entry.shape.as_slice()) {
+            (Some(experts), rows, [count, own_rows, own])
+                if (*count, *own) == (experts, columns)
+                    && rows.unwrap_or(*own_rows) == *own_rows
+                    && *own_rows > 0 =>
+            {
+                *own_rows
+            }
+            (None, rows, [own_rows, own])
+                if *own == columns && rows.unwrap_or(*own_rows) == *own_rows && *own_rows > 0 =>
+            {
+                *own_rows
+            }
             _ => {
+                let experts = experts.map_or_else(String::new, |experts| format!("{experts}, "));
                 let rows = rows.map_or("any".to_owned(), |rows| rows.to_string());
                 return Err(Reason(format!(
-                    "the shape of the tensor `{full}` is {:?} instead of [{rows}, {columns}]",
+                    "the shape of the tensor `{full}` is {:?} instead of [{experts}{rows}, {columns}]",
                     entry.shape
                 )));
             }
@@ -276,11 +323,12 @@ impl<'f> Tensors<'f> {
             Reason(format!("the tensor `{full}` has the type {kind}; supported are F32, F16, BF16, {known}"))
         })?;
         let bias = format!("{prefix}{name}.bias");
-        let is_biased = self.file.entry(&bias).is_some();
+        // A bias of experts remains unused, and is refused.
+        let is_biased = experts.is_none() && self.file.entry(&bias).is_some();
         if is_biased {
             self.vector(&bias, rows)?;
         }
-        Ok(Matrix { name, rows, columns, format, is_biased })
+        Ok(Matrix { name, experts, rows, columns, format, is_biased })
     }
 
     fn layer(&mut self, prefix: &str, width: u64, model: &Model<'_>) -> Ruled<Layer<'f>> {
@@ -302,6 +350,34 @@ impl<'f> Tensors<'f> {
             let matrices = all.map(|(name, rows)| self.matrix(prefix, name, Some(rows), width));
             matrices.into_iter().collect::<Ruled<Vec<_>>>()?
         };
+        let feed_forward = self.feed_forward(prefix, width, model)?;
+        Ok(Layer {
+            projections,
+            mixed: self.matrix(prefix, "attn_output", Some(width), model.heads * model.value_size)?,
+            feed_forward,
+            has_head_norms,
+            window: None,
+            is_local: false,
+        })
+    }
+
+    /// Experts if the layer has a router; a file with experts may have layers without it.
+    fn feed_forward(&mut self, prefix: &str, width: u64, model: &Model<'_>) -> Ruled<FeedForward<'f>> {
+        let has = |name: &str| self.file.entry(&format!("{prefix}{name}.weight")).is_some();
+        match (model.routing, has("ffn_gate_inp")) {
+            (None, true) if model.architecture.experts != Mixture::Never => Err(Reason(format!(
+                "the tensor `{prefix}ffn_gate_inp.weight` selects experts, but the key `{}.expert_count` is missing or 0",
+                model.architecture.name
+            ))),
+            (Some(routing), is_routed) if is_routed || !has("ffn_up") => {
+                Ok(FeedForward::Experts(Experts::read(self, prefix, width, routing)?))
+            }
+            _ => Ok(FeedForward::Unit(self.unit(prefix, width, model)?)),
+        }
+    }
+
+    /// The gated unit of a layer without experts.
+    fn unit(&mut self, prefix: &str, width: u64, model: &Model<'_>) -> Ruled<Unit<'f>> {
         let up = self.matrix(prefix, "ffn_up", None, width)?;
         let is_joined =
             model.architecture.joins && self.file.entry(&format!("{prefix}ffn_gate.weight")).is_none();
@@ -317,16 +393,7 @@ impl<'f> Tensors<'f> {
         } else {
             vec![self.matrix(prefix, "ffn_gate", Some(hidden), width)?, up]
         };
-        Ok(Layer {
-            projections,
-            mixed: self.matrix(prefix, "attn_output", Some(width), model.heads * model.value_size)?,
-            gated,
-            down: self.matrix(prefix, "ffn_down", Some(width), hidden)?,
-            hidden,
-            has_head_norms,
-            window: None,
-            is_local: false,
-        })
+        Ok(Unit { gated, down: self.matrix(prefix, "ffn_down", Some(width), hidden)?, hidden })
     }
 
     /// Whether a layer has this matrix in place of several.

@@ -72,6 +72,17 @@ impl<'f> Parameters<'f> {
         }
     }
 
+    /// Refuses a flag with another value.
+    pub fn flag(self, name: &str, expected: bool) -> Ruled<()> {
+        match self.value(name) {
+            Some(Value::Bool(is_set)) if *is_set != expected => {
+                Err(self.wrong(name, &format!("is {is_set}, which the architecture does not support")))
+            }
+            None | Some(Value::Bool(_)) => Ok(()),
+            Some(_) => Err(self.wrong(name, "is not a bool")),
+        }
+    }
+
     /// An integer above 0; `None` for 0 and without the key.
     pub fn optional_natural(self, name: &str) -> Ruled<Option<u64>> {
         match self.value(name) {

@@ -134,7 +134,7 @@ fn documents_compose_the_layers() {
 
 #[test]
 fn cached_documents_have_initial_values() {
-    let options = GgufOptions { context: Some(100), cache: GgufCache::Variables };
+    let options = GgufOptions { context: Some(100), cache: GgufCache::Variables, ..GgufOptions::default() };
     let imported = import(&File::new("llama").bytes(), options).unwrap();
     for part in ["keys: real[100,g,d];", "@update {", "tokens: int[n|100];", "layer(x0, cosine, sine, past)"]
     {
@@ -154,7 +154,10 @@ fn models_that_are_not_supported_are_refused() {
     let llama = || File::new("llama");
     let list = [9u32.to_le_bytes(), 4u32.to_le_bytes(), 0u32.to_le_bytes(), [0; 4]].concat();
     let cases = [
-        (File::new("bert"), "the architecture `bert` is not supported; supported are llama, qwen2, qwen3"),
+        (
+            File::new("bert"),
+            "the architecture `bert` is not supported; supported are llama, qwen2, qwen2moe, qwen3",
+        ),
         (llama().key("general.architecture", None), "`general.architecture` is missing"),
         (llama().key("llama.block_count", None), "the key `llama.block_count` is missing"),
         (llama().key("llama.block_count", Some(int(2))), "the tensor `blk.1.attn_norm.weight` is missing"),
@@ -182,7 +185,11 @@ fn models_that_are_not_supported_are_refused() {
             "`llama.attention.sliding_window` has",
         ),
         (llama().key("llama.attention.causal", Some(flag(false))), "`llama.attention.causal` has a value"),
-        (llama().key("llama.expert_count", Some(int(8))), "the key `llama.expert_count` has a value"),
+        (llama().key("llama.expert_count", Some(int(8))), "the key `llama.expert_used_count` is missing"),
+        (
+            File::new("qwen2").key("qwen2.expert_count", Some(int(8))),
+            "the key `qwen2.expert_count` has a value",
+        ),
         (llama().key("llama.rope.dimension_count", Some(int(18))), "turns 18 of 16 features"),
         (llama().tensor("blk.0.attn_k.weight", &[32, 32], Q4_0), "is [32, 32] instead of [16, 32]"),
         (llama().tensor("blk.0.attn_k.weight", &[16, 256], IQ2_XS), "is [16, 256] instead of [16, 32]"),
@@ -205,6 +212,130 @@ fn gemma(architecture: &str) -> File {
         File::new(architecture).key(&format!("{architecture}.attention.sliding_window"), Some(int(512)));
     let norms = ["post_attention_norm", "post_ffw_norm"].map(|norm| format!("blk.0.{norm}.weight"));
     norms.iter().fold(file, |file, norm| file.tensor(norm, &[32], F32))
+}
+
+/// A model with four experts of 64 features, of which a token has two.
+fn mixture(architecture: &str) -> File {
+    let mut file = File::new(architecture);
+    for (key, count) in [("expert_count", 4), ("expert_used_count", 2)] {
+        file = file.key(&format!("{architecture}.{key}"), Some(int(count)));
+    }
+    file.tensors.retain(|(name, ..)| !name.starts_with("blk.0.ffn_") || name == "blk.0.ffn_norm.weight");
+    for (name, shape, kind) in [
+        ("ffn_gate_inp", &[4, 32][..], F32),
+        ("ffn_gate_exps", &[4, 64, 32], Q4_0),
+        ("ffn_up_exps", &[4, 64, 32], Q4_0),
+        ("ffn_down_exps", &[4, 32, 64], Q4_0),
+    ] {
+        file = file.tensor(&format!("blk.0.{name}.weight"), shape, kind);
+    }
+    file
+}
+
+/// A model with a shared expert of 96 features.
+fn shared_expert() -> File {
+    let mut file = mixture("qwen2moe").tensor("blk.0.ffn_gate_inp_shexp.weight", &[32], F32);
+    for (name, shape) in [("gate", [96, 32]), ("up", [96, 32]), ("down", [32, 96])] {
+        file = file.tensor(&format!("blk.0.ffn_{name}_shexp.weight"), &shape, Q4_0);
+    }
+    file
+}
+
+#[test]
+fn experts_are_formulas() {
+    let normalized = "expert, weight = lm.route{used=2, normalize=true}(logits);";
+    let all = [
+        (
+            mixture("llama"),
+            vec![
+                "weight: int[count,size,k / 32,18];",
+                "y = lm.experts(x, expert, w);",
+                "logits = ffn_gate_inp: linear{size=4}(c);",
+                normalized,
+                "parts = ffn_down_exps: experts_q4_0{count=4, size=32}(gated, expert);",
+                "fed = lm.mixture(parts, weight);",
+            ],
+        ),
+        (mixture("qwen3moe"), vec!["graph Qwen3moe {", normalized]),
+        (
+            shared_expert(),
+            vec![
+                "lm.route{used=2}(logits)",
+                "closed = ffn_down_shexp: linear_q4_0{size=32}(active);",
+                "shared = ffn_gate_inp_shexp: opened(closed, c);",
+                "fed = math.add(routed, shared);",
+            ],
+        ),
+    ];
+    for (file, parts) in all {
+        for cache in [GgufCache::None, GgufCache::Variables, GgufCache::Arrays] {
+            let imported = import(&file.bytes(), GgufOptions { cache, ..GgufOptions::default() }).unwrap();
+            for part in &parts {
+                assert!(imported.main.contains(part), "{part}: {}", imported.main);
+            }
+        }
+    }
+    // One expert is a mixture too, and a layer may have none.
+    let one = mixture("llama").key("llama.expert_used_count", Some(int(1)));
+    assert!(one.import().unwrap().main.contains("used=1"));
+    let mut dense = File::new("llama");
+    dense.keys = mixture("llama").keys;
+    assert!(!dense.import().unwrap().main.contains("lm.route"));
+}
+
+#[test]
+fn wrong_experts_are_refused() {
+    let llama = || mixture("llama");
+    let key = |name: &str, value| llama().key(&format!("llama.{name}"), Some(value));
+    let without = |file: File, name: &str| {
+        let mut file = file;
+        file.tensors.retain(|(known, ..)| *known != format!("blk.0.{name}.weight"));
+        file
+    };
+    let cases = [
+        (key("expert_used_count", int(5)), "`llama.expert_used_count` is 5, but the model has 4 experts"),
+        (key("expert_used_count", int(0)), "`llama.expert_used_count` is 0; supported are 1 to"),
+        (key("expert_count", int(8)), "`blk.0.ffn_gate_inp.weight` is [4, 32] instead of [8, 32]"),
+        (key("expert_count", int(0)), "selects experts, but the key `llama.expert_count` is missing or 0"),
+        (key("expert_feed_forward_length", int(65)), "is [4, 64, 32] instead of [4, 65, 32]"),
+        (key("expert_gating_func", int(2)), "`llama.expert_gating_func` has a value other than 1"),
+        (key("expert_group_count", int(2)), "`llama.expert_group_count` has a value other than 1"),
+        (key("expert_weights_scale", real(2.5)), "`llama.expert_weights_scale` has a value other than 1"),
+        (
+            key("expert_weights_norm", flag(false)),
+            "`llama.expert_weights_norm` is false, which the architecture",
+        ),
+        (without(llama(), "ffn_gate_inp"), "the tensor `blk.0.ffn_gate_inp.weight` is missing"),
+        (without(llama(), "ffn_up_exps"), "the tensor `blk.0.ffn_up_exps.weight` is missing"),
+        (
+            llama().tensor("blk.0.ffn_down_exps.weight", &[4, 32, 96], Q4_0),
+            "`blk.0.ffn_down_exps.weight` is [4, 32, 96] instead of [4, 32, 64]",
+        ),
+        (llama().tensor("blk.0.ffn_gate_exps.weight", &[64, 32], Q4_0), "is [64, 32] instead of [4, 64, 32]"),
+        (
+            llama().tensor("blk.0.ffn_up_exps.weight", &[4, 0, 32], Q4_0),
+            "is [4, 0, 32] instead of [4, any, 32]",
+        ),
+        (
+            llama().tensor("blk.0.ffn_up_exps.bias", &[4, 64], F32),
+            "`blk.0.ffn_up_exps.bias` is not a part of",
+        ),
+        (mixture("qwen3moe").key("qwen3moe.expert_count", None), "`qwen3moe.expert_count` is missing or 0"),
+        (
+            shared_expert().key("qwen2moe.expert_shared_feed_forward_length", Some(int(64))),
+            "`blk.0.ffn_up_shexp.weight` is [96, 32] instead of [64, 32]",
+        ),
+        (
+            without(shared_expert(), "ffn_gate_inp_shexp")
+                .key("qwen2moe.expert_shared_feed_forward_length", Some(int(96))),
+            "the tensor `blk.0.ffn_gate_inp_shexp.weight` is missing",
+        ),
+        (without(shared_expert(), "ffn_gate_inp_shexp"), "_shexp.weight` is not a part of"),
+    ];
+    for (file, expected) in cases {
+        let message = file.refusal();
+        assert!(message.contains(expected), "{message}");
+    }
 }
 
 /// A model whose matrices have the rows of several.
@@ -250,7 +381,7 @@ fn differences_of_architectures_are_formulas() {
     ];
     for (file, parts) in all {
         for cache in [GgufCache::None, GgufCache::Variables, GgufCache::Arrays] {
-            let imported = import(&file.bytes(), GgufOptions { context: None, cache }).unwrap();
+            let imported = import(&file.bytes(), GgufOptions { cache, ..GgufOptions::default() }).unwrap();
             for part in &parts {
                 assert!(imported.main.contains(part), "{part}: {}", imported.main);
             }
@@ -303,7 +434,7 @@ fn wrong_differences_are_refused() {
 fn texts_for_callers_do_not_depend_on_small_contexts() {
     let file = File::new("llama");
     let text = |context| {
-        let options = GgufOptions { context, cache: GgufCache::Arrays };
+        let options = GgufOptions { context, cache: GgufCache::Arrays, ..GgufOptions::default() };
         import(&file.bytes(), options).unwrap().main
     };
     assert_eq!(text(Some(100)), text(None));
@@ -314,7 +445,7 @@ fn texts_for_callers_do_not_depend_on_small_contexts() {
 
 #[test]
 fn documents_read_caches_of_callers() {
-    let options = GgufOptions { context: Some(100), cache: GgufCache::Arrays };
+    let options = GgufOptions { context: Some(100), cache: GgufCache::Arrays, ..GgufOptions::default() };
     let imported = import(&File::new("llama").bytes(), options).unwrap();
     for part in [
         "past_keys_0: real[o|2048,1,16];",
@@ -348,15 +479,16 @@ fn keys_without_effect_are_accepted() {
 /// Files that differ from a valid one in one byte are imported or refused with a message.
 #[test]
 fn mutated_files_are_imported_or_refused() {
-    let bytes = File::new("llama").bytes();
-    let mut refused = 0;
-    for at in (0..1000).step_by(3) {
-        let mut mutated = bytes.clone();
-        mutated[at] ^= 0x41;
-        if let Err(message) = import(&mutated, GgufOptions::default()) {
-            assert!(!message.is_empty());
-            refused += 1;
+    for file in [File::new("llama"), shared_expert()] {
+        let (bytes, mut refused) = (file.bytes(), 0);
+        for at in (0..1000).step_by(3) {
+            let mut mutated = bytes.clone();
+            mutated[at] ^= 0x41;
+            if let Err(message) = import(&mutated, GgufOptions::default()) {
+                assert!(!message.is_empty());
+                refused += 1;
+            }
         }
+        assert!(refused > 200, "{refused}");
     }
-    assert!(refused > 200, "{refused}");
 }

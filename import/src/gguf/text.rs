@@ -8,10 +8,11 @@ use serde_json::json;
 use skript_tensor::gguf::label_path;
 use skript_tensor::{ElementType, Tensor, TensorError};
 
-use super::GgufCache;
 use super::architecture::{Angles, FACTORS};
 use super::attention;
-use super::model::{Format, Layer, Matrix, Model};
+use super::experts::{self, Experts};
+use super::model::{FeedForward, Format, Layer, Matrix, Model, Unit};
+use super::{Activations, GgufCache};
 use crate::imported::Weight;
 
 /// The text of `main.sknd`; `file` is the name of the GGUF file.
@@ -28,9 +29,15 @@ pub(super) fn document(model: &Model<'_>, file: &str) -> String {
     for matrix in matrices {
         let operator = linear(matrix);
         if !written.contains(&operator) {
-            text += &linear_operator(matrix);
+            text += &linear_operator(matrix, model.activations);
             written.push(operator);
         }
+    }
+    let has_shared = |layer: &&&Layer| {
+        matches!(&layer.feed_forward, FeedForward::Experts(Experts { shared: Some(_), .. }))
+    };
+    if kinds.iter().any(|layer| has_shared(&layer)) {
+        text += experts::OPENED;
     }
     text += &norm_operators(model, &kinds);
     for (at, layer) in kinds.iter().enumerate() {
@@ -59,11 +66,14 @@ fn header(model: &Model<'_>, file: &str) -> String {
 const IMPORTS: &str = "import format;\nimport layout;\nimport lm;\nimport math;\nimport nn;\n\n";
 
 impl Matrix<'_> {
-    /// The type of the variable, with extents in terms of `rows` and `columns`.
+    /// The type of the variable, with extents in terms of `count`, `rows` and `columns`.
     fn variable(&self, rows: &str, columns: &str) -> String {
+        let count = if self.experts.is_some() { "count," } else { "" };
         match self.format {
-            Format::Real => format!("real[{rows},{columns}]"),
-            Format::Blocks { elements, bytes, .. } => format!("int[{rows},{columns} / {elements},{bytes}]"),
+            Format::Real => format!("real[{count}{rows},{columns}]"),
+            Format::Blocks { elements, bytes, .. } => {
+                format!("int[{count}{rows},{columns} / {elements},{bytes}]")
+            }
         }
     }
 
@@ -78,21 +88,34 @@ impl Matrix<'_> {
 
 impl<'f> Layer<'f> {
     fn matrices(&self) -> impl Iterator<Item = &Matrix<'f>> {
-        self.projections.iter().chain([&self.mixed]).chain(&self.gated).chain([&self.down])
+        let (unit, experts) = match &self.feed_forward {
+            FeedForward::Unit(unit) => (Some(unit), None),
+            FeedForward::Experts(experts) => (None, Some(experts)),
+        };
+        let after = unit.into_iter().flat_map(Unit::matrices);
+        let after = after.chain(experts.into_iter().flat_map(Experts::matrices));
+        self.projections.iter().chain([&self.mixed]).chain(after)
+    }
+}
+
+impl<'f> Unit<'f> {
+    pub fn matrices(&self) -> impl Iterator<Item = &Matrix<'f>> {
+        self.gated.iter().chain([&self.down])
     }
 }
 
 /// The name of the operator that multiplies by a matrix.
-fn linear(matrix: &Matrix<'_>) -> String {
+pub(super) fn linear(matrix: &Matrix<'_>) -> String {
     let format = match matrix.format {
         Format::Real => String::new(),
         Format::Blocks { name, .. } => format!("_{}", name.to_lowercase()),
     };
     let bias = if matrix.is_biased { "_bias" } else { "" };
-    format!("linear{format}{bias}")
+    let name = if matrix.experts.is_some() { "experts" } else { "linear" };
+    format!("{name}{format}{bias}")
 }
 
-fn linear_operator(matrix: &Matrix<'_>) -> String {
+fn linear_operator(matrix: &Matrix<'_>, activations: Activations) -> String {
     let name = linear(matrix);
     let (bias, argument) = if matrix.is_biased { ("\nbias: real[size];", ", bias") } else { ("", "") };
     let (doc, converted, weight) = match (matrix.format, matrix.conversion()) {
@@ -101,13 +124,30 @@ fn linear_operator(matrix: &Matrix<'_>) -> String {
         }
         _ => (String::new(), String::new(), "weight"),
     };
+    let (rounded, x) = factor(matrix.format, activations, "x");
     let variable = matrix.variable("size", "k");
+    if matrix.experts.is_some() {
+        return format!(
+            "# The products with the matrices of experts{doc}.\n\
+             operator {name} {{\n@attrib {{\ncount: int;\nsize: int;\n}}\n@input {{\nx: real[n,v,k];\nexpert: int[n,u];\n}}\n\
+             @variable {{ weight: {variable}; }}\n@output {{ y: real[n,u,size]; }}\n\
+             @compose {{\n{rounded}{converted}y = lm.experts({x}, expert, {weight});\n}}\n}}\n\n"
+        );
+    }
     format!(
         "# The product with a matrix{doc}.\n\
          operator {name} {{\n@attrib {{ size: int; }}\n@input {{ x: real[n,k]; }}\n\
          @variable {{\nweight: {variable};{bias}\n}}\n@output {{ y: real[n,size]; }}\n\
-         @compose {{\n{converted}y = nn.linear(x, {weight}{argument});\n}}\n}}\n\n"
+         @compose {{\n{rounded}{converted}y = nn.linear({x}, {weight}{argument});\n}}\n}}\n\n"
     )
+}
+
+/// The statement that rounds a tensor that matrices of a format multiply, if it is rounded, and the name of the factor.
+fn factor(format: Format, activations: Activations, name: &str) -> (String, &str) {
+    match (format, activations) {
+        (Format::Blocks { .. }, Activations::Int8) => (format!("a = format.rounded({name});\n"), "a"),
+        _ => (String::new(), name),
+    }
 }
 
 fn norm_operators(model: &Model<'_>, layers: &[&Layer<'_>]) -> String {
@@ -176,7 +216,12 @@ fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
         attended = "normalized";
     }
     let _ = writeln!(text, "b = math.add(x, {attended});");
-    text += &gated_unit(model, layer);
+    text += "c = ffn_norm: norm(b);\n";
+    let is_gemma = model.architecture.is_gemma;
+    text += &match &layer.feed_forward {
+        FeedForward::Unit(unit) => gated_unit(unit, is_gemma, "fed"),
+        FeedForward::Experts(experts) => experts.statements(),
+    };
     if let [_, after_unit] = post_norms {
         let _ = writeln!(text, "result = {after_unit}: norm(fed);");
         fed = "result";
@@ -186,7 +231,7 @@ fn layer_operator(model: &Model<'_>, layer: &Layer<'_>, name: &str) -> String {
 }
 
 /// The product with a matrix, which is a variable of the instance with its name.
-fn product(matrix: &Matrix<'_>, argument: &str) -> String {
+pub(super) fn product(matrix: &Matrix<'_>, argument: &str) -> String {
     format!("{}: {}{{size={}}}({argument})", matrix.name, linear(matrix), matrix.rows)
 }
 
@@ -214,26 +259,22 @@ fn projections(model: &Model<'_>, layer: &Layer<'_>, values: &str) -> String {
     text
 }
 
-/// The statements that compute `fed` from `b`.
-fn gated_unit(model: &Model<'_>, layer: &Layer<'_>) -> String {
-    let mut text = "c = ffn_norm: norm(b);\n".to_owned();
-    let _ = match &layer.gated[..] {
-        [gate, up] => writeln!(text, "gate = {};\nup = {};", product(gate, "c"), product(up, "c")),
+/// The statements that compute `result` from `c`.
+pub(super) fn gated_unit(unit: &Unit<'_>, is_gemma: bool, result: &str) -> String {
+    let mut text = match &unit.gated[..] {
+        [gate, up] => format!("gate = {};\nup = {};\n", product(gate, "c"), product(up, "c")),
         joined => {
-            let size = layer.hidden;
+            let size = unit.hidden;
             let joined = joined.first().map_or_else(String::new, |joined| product(joined, "c"));
-            writeln!(
-                text,
-                "both = {joined};\n[gate, up] = layout.split{{axis=1, sizes=[{size}, {size}]}}(both);"
-            )
+            format!("both = {joined};\n[gate, up] = layout.split{{axis=1, sizes=[{size}, {size}]}}(both);\n")
         }
     };
-    text += if model.architecture.is_gemma {
+    text += if is_gemma {
         "opened = nn.gelu{approximate='TANH'}(gate);\nactive = math.mul(opened, up);\n"
     } else {
         "active = lm.swiglu(gate, up);\n"
     };
-    let _ = writeln!(text, "fed = {};", product(&layer.down, "active"));
+    let _ = writeln!(text, "{result} = {};", product(&unit.down, "active"));
     text
 }
 
@@ -399,7 +440,11 @@ fn logits_text(model: &Model<'_>, rows: &str) -> String {
     let _ = match (&model.output, model.embedding.conversion()) {
         (Some(output), _) => writeln!(text, "{name} = output: {}{{size={rows}}}(last);", linear(output)),
         (None, Some(conversion)) => {
-            writeln!(text, "table = {conversion}(token_embd_weight);\n{name} = nn.linear(last, table);")
+            let (rounded, last) = factor(model.embedding.format, model.activations, "last");
+            writeln!(
+                text,
+                "{rounded}table = {conversion}(token_embd_weight);\n{name} = nn.linear({last}, table);"
+            )
         }
         (None, None) => writeln!(text, "{name} = nn.linear(last, token_embd_weight);"),
     };

@@ -168,7 +168,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
 /// Whether the elements of a tensor are 16-bit floats.
 fn is_narrow(tensor: Value<'_, '_>) -> bool {
     let element = types::element_of(tensor.r#type()).and_then(types::reals);
-    matches!(element, Some(RealType::F16 | RealType::BF16))
+    element.is_some_and(RealType::is_half)
 }
 
 /// Converts the initial elements of a destination to the wide type.

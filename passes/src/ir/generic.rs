@@ -269,9 +269,16 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 
     /// The offset of the first access to a memref, and its stride for each loop. `None` if a stride or the offset is dynamic.
     pub(crate) fn strides(&self, loops: usize) -> Option<(i64, Vec<i64>)> {
-        let (strides, mut offset) = self.array()?.strides_and_offset();
-        let mut by_loop = vec![0; loops];
-        if offset < 0 || strides.iter().any(|stride| *stride < 0) {
+        let offset = self.array()?.strides_and_offset().1;
+        let (first, strides) = self.strides_within(loops)?;
+        (offset >= 0).then(|| (offset + first, strides))
+    }
+
+    /// Like [`Operand::strides`], with the offset from the first element of the memref. `None` if a stride is dynamic.
+    pub(crate) fn strides_within(&self, loops: usize) -> Option<(i64, Vec<i64>)> {
+        let strides = self.array()?.strides_and_offset().0;
+        let (mut offset, mut by_loop) = (0, vec![0; loops]);
+        if strides.iter().any(|stride| *stride < 0) {
             return None;
         }
         for (form, stride) in self.forms.iter().zip(strides) {

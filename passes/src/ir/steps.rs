@@ -26,10 +26,7 @@ pub fn type_of(context: &Context, class: Class) -> Type<'_> {
     match class {
         Class::Int(width) => IntegerType::new(context, width).into(),
         Class::Index => Type::index(context),
-        Class::Real(RealType::F16) => Type::float16(context),
-        Class::Real(RealType::BF16) => Type::bfloat16(context),
-        Class::Real(RealType::F32) => Type::float32(context),
-        Class::Real(RealType::F64) => Type::float64(context),
+        Class::Real(kind) => types::real(context, kind),
     }
 }
 

@@ -15,12 +15,17 @@ pub fn element(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_
     match kind {
         ScalarKind::Bool => flag(context),
         ScalarKind::Int => IntegerType::new(context, numbers.int.bits()).into(),
-        ScalarKind::Real => match numbers.real {
-            RealType::F16 => Type::float16(context),
-            RealType::BF16 => Type::bfloat16(context),
-            RealType::F32 => Type::float32(context),
-            RealType::F64 => Type::float64(context),
-        },
+        ScalarKind::Real => real(context, numbers.real),
+    }
+}
+
+/// The float type of a real type.
+pub fn real(context: &Context, kind: RealType) -> Type<'_> {
+    match kind {
+        RealType::F16 => Type::float16(context),
+        RealType::BF16 => Type::bfloat16(context),
+        RealType::F32 => Type::float32(context),
+        RealType::F64 => Type::float64(context),
     }
 }
 

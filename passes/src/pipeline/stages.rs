@@ -152,7 +152,7 @@ fn schedule(target: &TargetDescription) -> Stage {
     let stream = |bytes: u64| Step::from(&rows::streams::PASS).with("cache-bytes", bytes);
     let mut steps = vec![
         Step::from(&forward_copies::PASS),
-        Step::from(&unpack::PASS).with("vector-bits", bits).with_flag("permutes", target.permutes()),
+        unpack_products(target),
         Step::from(&comparisons::PASS),
         Step::from(&scatters::PASS),
         Step::from(&scatter_blocks::PASS),
@@ -191,6 +191,13 @@ fn schedule(target: &TargetDescription) -> Stage {
     }
     steps.extend([canonicalize_operations(), Step::upstream("cse")]);
     Stage::new("schedule", steps)
+}
+
+fn unpack_products(target: &TargetDescription) -> Step {
+    Step::from(&unpack::PASS)
+        .with("vector-bits", target.processor.vector_bits)
+        .with_flag("permutes", target.permutes())
+        .with("byte-products", target.processor.byte_products.name())
 }
 
 /// The options of passes that plan kernels.

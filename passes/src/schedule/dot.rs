@@ -81,7 +81,7 @@ impl Instruction {
     }
 
     /// LLVM's intrinsic for vectors of `lanes` 32-bit elements.
-    fn intrinsic(self, lanes: i64) -> Option<&'static str> {
+    pub(super) fn intrinsic(self, lanes: i64) -> Option<&'static str> {
         Some(match (self, lanes) {
             (Instruction::Vpdpbusd, 16) => "llvm.x86.avx512.vpdpbusd.512",
             (Instruction::Vpdpbusd, 8) => "llvm.x86.avx512.vpdpbusd.256",

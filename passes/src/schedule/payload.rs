@@ -6,8 +6,12 @@ use super::nest::CLOSEST;
 use super::writer::{LastVector, Point, State, Writer};
 use crate::ir::{ValueKey, attributes, ops, types};
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Attribute, AttributeLike, Type, TypeLike, Value, ValueLike};
+use skript_symbolic::Interval;
 use std::collections::HashMap;
+
+/// The maximum number of operations from an index to a comparison that is shortened.
+const DEPTH: usize = 4;
 
 /// An element or a vector of elements of an operand, by the distance from the tile's corner.
 #[derive(PartialEq, Eq, Hash)]
@@ -83,9 +87,55 @@ impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
             values = values.into_iter().map(|value| self.widened(value, known)).collect();
             result = self.vector_type(result);
         }
+        if operator.name == ops::arith::CMPI && operands.iter().all(|operand| self.is_short(operand, DEPTH)) {
+            let word = types::i32(self.at.context);
+            let narrow = |value: &Value<'c, 'a>| self.at.index_cast(*value, word);
+            let vectors = values.iter().all(|value| value.r#type().is_vector());
+            values = if vectors { values.iter().map(narrow).collect() } else { values };
+        }
         let value = operator.apply(&self.at, &values, result);
         known.steps.insert(key, value);
         value
+    }
+
+    /// Whether 32 bits represent an index: a vector has twice as many such integers as 64-bit ones.
+    fn is_short(&self, operand: &Operand, depth: usize) -> bool {
+        let short = Interval { low: i32::MIN.into(), high: i32::MAX.into() };
+        let interval = self.interval(operand, depth);
+        interval.is_some_and(|interval| short.low <= interval.low && interval.high <= short.high)
+    }
+
+    /// The interval of an index of the payload; `None` for other values.
+    fn interval(&self, operand: &Operand, depth: usize) -> Option<Interval> {
+        let Operand::Step(number) = operand else {
+            return None;
+        };
+        match &self.body.steps[*number] {
+            Step::Index { dimension } => {
+                let of_dimension = self.nest.loops.iter().find(|l| l.dimension == Some(*dimension));
+                let extent = of_dimension.map_or(1, |l| if l.source.is_none() { l.extent } else { i64::MAX });
+                // The lanes after the last element have indices, too.
+                Some(Interval { low: 0, high: extent.checked_add(self.plan.lanes)? })
+            }
+            Step::Constant(value) => {
+                let value =
+                    IntegerAttribute::try_from(*value).ok().filter(|value| value.r#type().is_index())?;
+                Some(Interval::point(value.value()))
+            }
+            Step::Apply { operator, operands, element, .. } if element.is_index() && depth > 0 => {
+                let [x, y] = operands.as_slice() else {
+                    return None;
+                };
+                let (x, y) = (self.interval(x, depth - 1)?, self.interval(y, depth - 1)?);
+                match operator.name.as_str() {
+                    ops::arith::ADDI => x.plus(y),
+                    ops::arith::SUBI => x.minus(y),
+                    ops::arith::MULI => x.times(y),
+                    _ => None,
+                }
+            }
+            Step::Apply { .. } => None,
+        }
     }
 
     /// Broadcasts a scalar to a vector; returns a vector unchanged.

@@ -32,6 +32,18 @@ pub(crate) const BF16_PRODUCTS: PassOption = PassOption {
     default: "none",
 };
 
+/// The option that selects the instructions for products of bytes.
+pub(crate) const BYTE_PRODUCTS: PassOption = PassOption {
+    name: "byte-products",
+    summary: "instructions for sums of products of bytes: none, vpdpbusd, vpmaddwd or usdot",
+    default: "none",
+};
+
+/// Parses the option [`BYTE_PRODUCTS`].
+pub(crate) fn byte_products(options: &Options) -> Result<Instruction, PassError> {
+    of_list(options, BYTE_PRODUCTS.name, OF_BYTES)
+}
+
 /// Parses the option [`BF16_PRODUCTS`].
 pub(crate) fn bf16_products(options: &Options) -> Result<Instruction, PassError> {
     of_list(options, BF16_PRODUCTS.name, OF_BF16)
@@ -70,11 +82,7 @@ impl Target {
             summary: "combine reals in the order of the loops",
             default: "false",
         },
-        PassOption {
-            name: "byte-products",
-            summary: "instructions for sums of products of bytes: none, vpdpbusd, vpmaddwd or usdot",
-            default: "none",
-        },
+        BYTE_PRODUCTS,
         BF16_PRODUCTS,
     ];
 
@@ -100,7 +108,7 @@ impl Target {
             vector_registers,
             cache_bytes: options.get("cache-bytes")?,
             keep_order: options.get("keep-order")?,
-            dot: of_list(options, "byte-products", OF_BYTES)?,
+            dot: byte_products(options)?,
             half_dot: bf16_products(options)?,
             costs: Costs::from_options(options)?,
         })

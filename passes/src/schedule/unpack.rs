@@ -7,24 +7,35 @@
 //! by shifts and masks of 32-bit integers, or by a permutation of a table in a register; what one or two bytes determine, such as a 16-bit
 //! scale, is read from a table that the formula computes once. Reals that all lanes share are computed before the loop, the lanes of a
 //! vector being positions at which they are read. The kernel of a few rows multiplies at once. For more rows, parts of the matrix are written to a small buffer.
+//! In a loop over matrices that data selects, such as those of experts, the kernel receives the number of the matrix and reads only this one.
 //!
-//! Requires: buffers. Guarantees: each element of the operand is computed by the operations of its formula; sums are reassociated.
+//! If a map rounds the other operand to bytes with a scale for each block, the kernel of a few rows sums products of bytes as integers, if
+//! the unpacked operand has bytes with scales too.
+//!
+//! Requires: buffers. Guarantees: each element of the operand is computed by the operations of its formula; sums are reassociated, and
+//! scales that the terms of a sum of bytes share multiply the sum.
 
+mod dots;
 mod kernel;
 mod lines;
+mod rounded;
 mod scales;
 mod sources;
 mod tables;
 mod text;
 mod values;
 
+use self::dots::Dots;
 use self::kernel::{Matrix, Shape, Sum};
+use self::rounded::{Arrays, Rounded};
 use self::sources::Sources;
 use self::tables::{Table, Tables};
 use self::text::Text;
 use self::values::Failure;
-use super::caller::passed_as;
+use super::caller::{has_offset, offset, passed_as};
+use super::dot::Instruction;
 use super::signature::pointer_type;
+use super::target::{BYTE_PRODUCTS, byte_products};
 use super::vectorize::Functions;
 use crate::ir::builder::arith::Integers;
 use crate::ir::copy::Copier;
@@ -62,6 +73,7 @@ pub(crate) const PASS: Pass = Pass {
             summary: "whether x86 instructions permute the lanes of such a vector",
             default: "false",
         },
+        BYTE_PRODUCTS,
     ],
     run: |root, options, _| {
         let bits: i64 = options.get("vector-bits")?;
@@ -70,7 +82,8 @@ pub(crate) const PASS: Pass = Pass {
             256.. => 8,
             _ => 4,
         };
-        let target = Target { lanes, permutes: options.get("permutes")? };
+        let target =
+            Target { lanes, permutes: options.get("permutes")?, instruction: byte_products(options)? };
         Ok(unpack_products(root, target)?)
     },
 };
@@ -79,6 +92,8 @@ pub(crate) const PASS: Pass = Pass {
 struct Target {
     lanes: usize,
     permutes: bool,
+    /// The instruction for sums of products of bytes.
+    instruction: Instruction,
 }
 
 /// The maximum number of rows that the kernel of a few rows multiplies.
@@ -99,15 +114,25 @@ fn unpack_products(module: OperationRef<'_, '_>, target: Target) -> Result<(), E
         effects: Effects::new(func::functions(module)),
         tables: HashMap::new(),
         kernels: HashMap::new(),
+        rounded: HashMap::new(),
     };
     for op in named(module, ops::linalg::GENERIC) {
-        let is_outside = ir::walk::parent(op).is_some_and(|parent| ir::key(parent) == ir::key(entry));
-        if let Some(product) = Product::new(op).filter(|_| is_outside) {
-            product.replace(target, &mut state)?;
+        let outermost = outermost(op, entry);
+        if let Some((product, outermost)) = Product::new(op).zip(outermost) {
+            product.replace(outermost, target, &mut state)?;
         }
     }
     state.functions.append(module);
     Ok(())
+}
+
+/// The operation of the entry that an operation is, or the loop of the entry that contains it; `None` for other regions.
+fn outermost<'c: 'a, 'a>(op: OperationRef<'c, 'a>, entry: OperationRef) -> Option<OperationRef<'c, 'a>> {
+    let parent = ir::walk::parent(op)?;
+    if ir::key(parent) == ir::key(entry) {
+        return Some(op);
+    }
+    outermost(parent, entry).filter(|_| ir::name(parent) == ops::scf::FOR)
 }
 
 /// A sum of products of two matrices.
@@ -127,6 +152,8 @@ struct State<'c, 'a> {
     tables: HashMap<String, Value<'c, 'a>>,
     /// Kernels by the text of their products: equal layers share them without another emission.
     kernels: HashMap<String, Rc<Added>>,
+    /// The arrays of rounded operands, by the key of the map that rounds.
+    rounded: HashMap<usize, Arrays<'c, 'a>>,
 }
 
 /// The kernels of a product, by name, and the keys of the tables that they read.
@@ -134,6 +161,20 @@ struct Added {
     tables: Vec<String>,
     few: Option<String>,
     many: Option<String>,
+    /// Whether the other operand is passed as bytes.
+    in_bytes: bool,
+}
+
+impl<'c: 'a, 'a> State<'c, 'a> {
+    /// The arrays of a rounded operand, which are computed once.
+    fn rounded_arrays(&mut self, rounded: &Rounded<'c, 'a>) -> Result<Arrays<'c, 'a>, Error> {
+        if let Some(arrays) = self.rounded.get(&rounded.key()) {
+            return Ok(*arrays);
+        }
+        let arrays = rounded.emit()?;
+        self.rounded.insert(rounded.key(), arrays);
+        Ok(arrays)
+    }
 }
 
 impl<'c: 'a, 'a> Product<'c, 'a> {
@@ -174,18 +215,26 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
         })
     }
 
-    /// Replaces the product if one of its inputs is unpacked.
-    fn replace(self, target: Target, state: &mut State<'c, 'a>) -> Result<(), Error> {
+    /// Replaces the product if one of its inputs is unpacked. `outermost` is the operation of the entry that contains it.
+    fn replace(
+        self,
+        outermost: OperationRef<'c, 'a>,
+        target: Target,
+        state: &mut State<'c, 'a>,
+    ) -> Result<(), Error> {
         for input in [1, 0] {
             let array = self.nest.operands[input].value;
-            let sources = Sources::new(array, self.nest.op, &mut state.effects);
+            let sources = Sources::new(array, outermost, &mut state.effects);
             if let Some(sources) = sources.filter(|sources| sources.are_packed(array))
-                && let Some(unpacked) = Unpacked::new(&self, input, target)
-                && let Some(added) = unpacked.added(&sources, state)?
+                && let Some(unpacked) = Unpacked::new(&self, input, (target, outermost), state)
+                && let Some(added) = unpacked.added(&sources, outermost, state)?
             {
                 unpacked.emit(&sources, &added, state)?;
                 ir::erase(self.nest.op);
                 sources.erase_unread(&mut state.effects);
+                if let Some(rounded) = unpacked.rounded {
+                    rounded.erase_if_unread(&mut state.effects);
+                }
                 return Ok(());
             }
         }
@@ -203,28 +252,41 @@ struct Unpacked<'p, 'c, 'a> {
     /// The loop over the rows of the unpacked one.
     columns: usize,
     shape: Shape<'c, 'a>,
+    /// The numbers of the slices of the shape.
+    numbers: Vec<Value<'c, 'a>>,
     x: Matrix<'c>,
     y: Matrix<'c>,
     /// The rows of the unpacked operand that are written to a buffer at once.
     part: i64,
+    /// The map that rounds the other operand to bytes, and how they are multiplied.
+    rounded: Option<Rounded<'c, 'a>>,
+    instruction: Instruction,
 }
 
 /// The functions for a few rows, and for many rows with a part of the operand.
 struct Kernels<'c, 'a> {
     tables: Vec<Table<'c, 'a>>,
     few: Operation<'c>,
-    many: Operation<'c>,
+    /// `None` if the number of rows is small.
+    many: Option<Operation<'c>>,
+    in_bytes: bool,
 }
 
 impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
-    fn new(product: &'p Product<'c, 'a>, input: usize, target: Target) -> Option<Self> {
+    fn new(
+        product: &'p Product<'c, 'a>,
+        input: usize,
+        (target, outermost): (Target, OperationRef<'c, 'a>),
+        state: &mut State<'c, 'a>,
+    ) -> Option<Self> {
         let nest = &product.nest;
         let (other, output) = (1 - input, nest.output()?);
         let (rows, columns) = (product.rows[other], product.rows[input]?);
         let (count, depth) = (nest.extent(columns)?, nest.extent(product.depth)?);
         let loops = nest.reductions.len();
         let operand = &nest.operands[input];
-        let (offset, strides) = sources::layout(operand.value).and_then(|_| operand.strides(loops))?;
+        let (offset, slices) = sources::slices(operand.value)?;
+        let (first, strides) = operand.strides_within(loops)?;
         let shape = memref::extents(memref::root(operand.value).r#type());
         let x = matrix(&nest.operands[other], [rows, Some(product.depth)], loops)?;
         let y = matrix(output, [rows, Some(columns)], loops)?;
@@ -234,7 +296,8 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         let tile = [4, 2, 1].into_iter().find(|tile| part % tile == 0)?;
         let shape = Shape {
             unpacked: operand.value,
-            offset,
+            offset: offset + first,
+            slices: slices.iter().map(|slice| [slice.stride, slice.count]).collect(),
             strides: [*strides.get(columns)?, *strides.get(product.depth)?],
             rows: count,
             depth,
@@ -242,32 +305,58 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
             tile,
             lanes: target.lanes,
             permutes: target.permutes,
+            dots: None,
         };
-        let is_read_in_order = x.strides[1] == 1 && !overlaps;
-        is_read_in_order.then_some(Unpacked { product, other, rows, columns, shape, x, y, part })
+        if x.strides[1] != 1 || overlaps {
+            return None;
+        }
+        let factor = nest.operands[other].value;
+        let map = sources::map_of(memref::root(factor), outermost, &mut state.effects);
+        let rounded = map.and_then(Rounded::new);
+        let instruction = target.instruction;
+        let numbers = slices.into_iter().map(|slice| slice.number).collect();
+        Some(Unpacked { product, other, rows, columns, shape, numbers, x, y, part, rounded, instruction })
+    }
+
+    /// The functions for bytes of the other operand, if a map rounds it.
+    fn kernels_of_bytes(&self, sources: &Sources<'c, 'a>) -> Option<Kernels<'c, 'a>> {
+        let rounded = self.rounded.as_ref()?;
+        let lanes = self.shape.lanes.min(8);
+        let dots = Dots { instruction: self.instruction, lanes, types: rounded.types() };
+        let elements = ir::signed(dots.elements());
+        let block = [self.shape.block, elements].into_iter().find(|block| block % elements == 0);
+        let block = block.filter(|block| self.shape.depth % block == 0)?;
+        let group = ir::signed(values::GROUP);
+        let (offset, slices) = sources::slices(self.array(self.other))?;
+        let distances = slices.iter().map(|slice| slice.stride).chain([offset, self.x.strides[0]]);
+        let is_aligned = distances.into_iter().all(|distance| distance % group == 0);
+        let is_few = self.known_rows().is_some_and(|rows| rows <= MAX_ROWS);
+        if !is_aligned || !is_few {
+            return None;
+        }
+        let shape = Shape { lanes, block, dots: Some(dots), ..self.shape.clone() };
+        let product = |tables: &mut Tables<'c, 'a>| {
+            let location = self.product.nest.op.location();
+            shape.product(sources, tables, [&self.x, &self.y], &self.product.sum, location)
+        };
+        let (tables, few) = shape.settled(product)?;
+        Some(Kernels { tables, few, many: None, in_bytes: true })
     }
 
     /// The functions; `None` if an operation of the formula is not supported.
     fn kernels(&self, sources: &Sources<'c, 'a>) -> Option<Kernels<'c, 'a>> {
-        let mut tables = Tables::default();
         let location = self.product.nest.op.location();
-        loop {
-            let before = tables.list.len();
-            let few =
-                self.shape.product(sources, &mut tables, [&self.x, &self.y], &self.product.sum, location);
-            let many = self.shape.unpacking(sources, &mut tables, self.part_type(), location);
+        let both = |tables: &mut Tables<'c, 'a>| {
+            let (x, y) = (&self.x, &self.y);
+            let few = self.shape.product(sources, tables, [x, y], &self.product.sum, location);
+            let many = self.shape.unpacking(sources, tables, self.part_type(), location);
             match (few, many) {
-                (Err(Failure::Unsupported), _) | (_, Err(Failure::Unsupported)) => return None,
-                // The last kernels read values that they do not compute if there are new scales.
-                (Ok(few), Ok(many))
-                    if before == tables.list.len()
-                        && !tables.scales.settle(self.shape.lanes, self.shape.blocks()) =>
-                {
-                    return Some(Kernels { tables: tables.list, few, many });
-                }
-                _ => {}
+                (Err(Failure::Unsupported), _) | (_, Err(Failure::Unsupported)) => Err(Failure::Unsupported),
+                (few, many) => Ok((few?, many?)),
             }
-        }
+        };
+        let (tables, (few, many)) = self.shape.settled(both)?;
+        Some(Kernels { tables, few, many: Some(many), in_bytes: false })
     }
 
     fn part_type(&self) -> Type<'c> {
@@ -290,15 +379,21 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
             operator.name.clone() + &attributes.collect::<String>()
         });
         let matrices = [x, y].map(|own| format!("{} {} {:?}", own.kind, own.offset, own.strides));
+        let rounded = self.rounded.as_ref().map(Rounded::types);
         let numbers = [shape.offset, shape.rows, shape.depth, shape.block, shape.tile, self.part];
         let rows = self.known_rows();
-        Some(format!("{}\n{operators:?} {matrices:?} {numbers:?} {:?} {rows:?}", text.text, shape.strides))
+        let (strides, slices) = (shape.strides, &shape.slices);
+        Some(format!(
+            "{}\n{operators:?} {matrices:?} {numbers:?} {strides:?} {slices:?} {rows:?} {rounded:?}",
+            text.text
+        ))
     }
 
     /// The kernels in the module, which are added unless an equal product has them.
     fn added(
         &self,
         sources: &Sources<'c, 'a>,
+        outermost: OperationRef<'c, 'a>,
         state: &mut State<'c, 'a>,
     ) -> Result<Option<Rc<Added>>, Error> {
         let text = self.text(sources);
@@ -306,20 +401,21 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
             added.few.iter().chain(&added.many).for_each(|name| state.functions.count(name));
             return Ok(Some(added.clone()));
         }
-        let Some(Kernels { tables, few, many }) = self.kernels(sources) else {
+        let kernels = self.kernels_of_bytes(sources).or_else(|| self.kernels(sources));
+        let Some(Kernels { tables, few, many, in_bytes }) = kernels else {
             return Ok(None);
         };
-        let at = Builder::at(self.product.nest.op);
+        let at = Builder::at(outermost);
         for table in &tables {
             if !state.tables.contains_key(&table.key) {
                 state.tables.insert(table.key.clone(), table.emit(&at)?);
             }
         }
         let is_few = self.known_rows().map(|rows| rows <= MAX_ROWS);
-        let many = (is_few != Some(true)).then(|| state.functions.add("unpack", many));
+        let many = many.filter(|_| is_few != Some(true)).map(|many| state.functions.add("unpack", many));
         let few = (is_few != Some(false)).then(|| state.functions.add("product", few));
         let tables = tables.into_iter().map(|table| table.key).collect();
-        let added = Rc::new(Added { tables, few, many });
+        let added = Rc::new(Added { tables, few, many, in_bytes });
         text.map(|text| state.kernels.insert(text, added.clone()));
         Ok(Some(added))
     }
@@ -329,6 +425,7 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         let at = Builder::at(self.product.nest.op);
         let mut arguments = sources.arrays.clone();
         arguments.extend(added.tables.iter().map(|key| state.tables[key]));
+        arguments.extend(&self.numbers);
         let rows = match self.rows {
             Some(l) => self.product.nest.place(l).map(|(array, dimension)| at.dim(array, dimension)),
             None => Some(at.idx(1)),
@@ -336,14 +433,23 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
         let Some(rows) = rows else {
             return Err(Error::OperationBuild);
         };
+        let bytes = match &self.rounded {
+            Some(rounded) if added.in_bytes => Some(state.rounded_arrays(rounded)?),
+            _ => None,
+        };
         if let Some(name) = &added.few {
-            state.effects.declare(name, [arguments.len() + 1]);
+            let inputs = if added.in_bytes { 3 } else { 1 };
+            state.effects.declare(name, [arguments.len() + inputs]);
         }
         let few = |at: &Builder<'c, 'a>, name: &str| {
-            let x = passed_as(at, self.array(self.other), self.x.kind);
+            let x = match bytes {
+                Some(Arrays { bytes, scales, sums }) => vec![bytes, scales, sums],
+                None => vec![passed_as(at, self.array(self.other), self.x.kind)],
+            };
             let y = passed_as(at, self.array(2), self.y.kind);
+            let [of_x, of_y] = [self.other, 2].map(|operand| offset(at, self.array(operand)));
             let steps = at.idx(self.shape.rows / self.shape.tile);
-            at.call(name, &[&arguments[..], &[x, y, rows, at.idx(0), steps]].concat());
+            at.call(name, &[&arguments[..], &x, &[y, of_x, of_y, rows, at.idx(0), steps]].concat());
         };
         match (&added.few, &added.many) {
             (Some(name), None) => few(&at, name),
@@ -415,22 +521,20 @@ impl<'p, 'c: 'a, 'a> Unpacked<'p, 'c, 'a> {
     }
 }
 
-/// The array of an operand with two loops, of which the first may be absent; `None` unless its strides are static.
+/// The array of an operand with two loops, of which the first may be absent; `None` unless its strides are static and its offset can be
+/// computed.
 fn matrix<'c: 'a, 'a>(
     operand: &Operand<'c, 'a>,
     loops: [Option<usize>; 2],
     count: usize,
 ) -> Option<Matrix<'c>> {
-    let (offset, strides) = operand.strides(count)?;
+    let (first, strides) = operand.strides_within(count)?;
     let stride = |l: Option<usize>| l.map_or(Some(0), |l| strides.get(l).copied());
-    let first = operand.array()?.strides_and_offset().1;
+    let offset = operand.array()?.strides_and_offset().1;
     let strides = [stride(loops[0])?, stride(loops[1])?];
-    let kind = pointer_type(types::element_or_self(operand.value.r#type()), first);
-    (offset == first && types::element_or_self(operand.value.r#type()).is_f32()).then_some(Matrix {
-        kind,
-        offset: first,
-        strides,
-    })
+    let element = types::element_or_self(operand.value.r#type());
+    let kind = pointer_type(element, offset.max(0));
+    (first == 0 && element.is_f32() && has_offset(operand.value)).then_some(Matrix { kind, offset, strides })
 }
 
 /// The largest number of elements of the last dimensions that is a multiple of the lanes and divides the depth.

@@ -108,7 +108,7 @@ impl<'c: 'a, 'a> Narrow<'c, 'a> {
     fn new(position: usize, operand: &Operand<'c, 'a>) -> Option<Self> {
         let Operand { value: array, element, .. } = *operand;
         let kind = types::reals(element.r#type())?;
-        if !matches!(kind, RealType::F16 | RealType::BF16) {
+        if !kind.is_half() {
             return None;
         }
         if operand.shape.contains(&DYNAMIC) {

@@ -2,7 +2,7 @@
 """Parts of language models: numpy in f64."""
 import numpy as np
 
-from cases import BOTH, Case, f32, random
+from cases import BOTH, Case, StorageTypes, f32, random
 
 T = {"rtol": 3e-5, "atol": 1e-5}
 
@@ -29,6 +29,34 @@ def attended(query, key, value, scale, window, past):
     return np.einsum("htj,jhd->thd", weights / weights.sum(-1, keepdims=True), value)
 
 
+def routed(logits, used, normalize):
+    """The positions and the probabilities of the largest logits; the first of equal ones first."""
+    probabilities = np.exp(logits - logits.max(-1, keepdims=True))
+    probabilities /= probabilities.sum(-1, keepdims=True)
+    order = np.argsort(-logits, axis=-1, kind="stable")[:, :used]
+    weight = np.take_along_axis(probabilities, order, axis=-1)
+    return order.astype(np.int64), weight / weight.sum(-1, keepdims=True) if normalize else weight
+
+
+def experts_cases(draw, wide):
+    # Products of fewer and of more elements than those for which slices of the matrices are read.
+    for n, used, m, size, k in [(1, 2, 4, 5, 6), (3, 1, 2, 4, 4), (3, 2, 6, 80, 64), (1, 4, 5, 16, 512)]:
+        logits = 0.5 * np.argsort(wide(n, m))
+        logits[0, m // 2] = logits[0, 0]
+        for normalize, edition in [(None, BOTH[0]), (True, BOTH[1])]:
+            expert, weight = routed(logits, used, normalize)
+            yield Case("lm.route", [f32(logits)], [expert, f32(weight)], {"used": used, "normalize": normalize}, edition=edition, **T)
+            matrices = wide(m, size, k)
+            for rows in {1, used}:
+                x = wide(n, rows, k)
+                want = np.einsum("tsk,tsjk->tsj", np.broadcast_to(x, (n, used, k)), matrices[expert])
+                yield Case("lm.experts", [f32(x), expert, f32(matrices)], f32(want), edition=edition, rtol=3e-5, atol=1e-4)
+            parts, weight = wide(n, used, size), StorageTypes.round(weight)
+            yield Case("lm.mixture", [f32(parts), f32(weight)], f32(np.einsum("tsj,ts->tj", parts, weight)), edition=edition, **T)
+            x, features, gate = wide(n, size), StorageTypes.round(wide(n, k) / k), wide(k)
+            yield Case("lm.opened", [f32(x), f32(features), f32(gate)], f32(x / (1 + np.exp(-features @ gate)[:, None])), edition=edition, **T)
+
+
 def cases():
     draw = random("lm")
     wide = lambda *shape: draw.real(shape).astype(np.float64)  # noqa: E731
@@ -42,7 +70,7 @@ def cases():
             yield Case("lm.swiglu", [f32(x), f32(up)], f32(x / (1 + np.exp(-x)) * up), edition=edition, **T)
     for n, size in [(1, 4), (5, 2), (3, 6)]:
         position = draw.int((n,), 0, 40)
-        factors = np.abs(wide(size // 2)) + 0.5
+        factors = StorageTypes.round(np.abs(wide(size // 2)) + 0.5).astype(np.float64)
         angle = position[:, None] * 50.0 ** (-np.arange(0, size, 2) / size)
         for edition in BOTH:
             attributes = {"base": 50.0, "size": size}
@@ -59,3 +87,4 @@ def cases():
         for edition in BOTH:
             want = attended(query, key, value, 0.5, window, past or 0)
             yield Case("lm.attention", inputs, f32(want), {"scale": 0.5, "window": window}, edition=edition, **T)
+    yield from experts_cases(draw, wide)

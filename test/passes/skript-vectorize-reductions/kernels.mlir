@@ -59,10 +59,10 @@ func.func @rows(%a: memref<64x256xf32>, %x: memref<256xf32>, %y: memref<64xf32>,
 
 // -----
 
-// A guard becomes a mask: what it skips is selected away after the product, whatever it holds.
+// A guard becomes a mask: what it skips is selected away after the product, whatever it holds. The compared indices fit into 32 bits.
 // CHECK-LABEL: func.func @guarded
 // CHECK-LABEL: func.func private @kernel_0
-// CHECK:         arith.cmpi slt, {{.*}} : vector<16xindex>
+// CHECK:         arith.cmpi slt, {{.*}} : vector<16xi32>
 // CHECK:         arith.select {{.*}} : vector<16xi1>, vector<16xf32>
 func.func @guarded(%a: memref<8x66xf32>, %w: memref<3xf32>, %y: memref<8x64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j, q) -> (i, j + q)>, affine_map<(i, j, q) -> (q)>, affine_map<(i, j, q) -> (i, j)>],

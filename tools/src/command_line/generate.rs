@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use skript::Activations;
 use skript_generate::{GenerationOptions, Sampling};
 
 use super::ThreadArguments;
@@ -61,6 +62,9 @@ pub struct LanguageArguments {
     /// Maximum number of tokens of the whole text; the default is that of the model, at most 2048
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub context: Option<u64>,
+    /// Type of the values that low-bit matrices multiply: int8 is faster and less exact (docs/numerics.md)
+    #[arg(long, value_enum, value_name = "TYPE", default_value_t = ActivationType::Real)]
+    pub activations: ActivationType,
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Print each prompt and the numbers of its tokens on stderr
@@ -72,6 +76,24 @@ pub struct LanguageArguments {
     /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
+}
+
+/// The values that low-bit matrices of a language model multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ActivationType {
+    /// 32-bit floats
+    Real,
+    /// 8-bit integers with a scale for each block of 8
+    Int8,
+}
+
+impl From<ActivationType> for Activations {
+    fn from(activations: ActivationType) -> Self {
+        match activations {
+            ActivationType::Real => Activations::Real,
+            ActivationType::Int8 => Activations::Int8,
+        }
+    }
 }
 
 impl LanguageArguments {

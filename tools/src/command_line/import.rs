@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `skript import`.
 
+use super::generate::ActivationType;
 use super::values::{InputShape, MessageFormat, input_shape_argument};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -24,6 +25,9 @@ pub struct ImportArguments {
     /// Maximum number of tokens of a language model; the default is that of the model, at most 2048
     #[arg(long, value_name = "N")]
     pub context: Option<u64>,
+    /// Type of the values that low-bit matrices of a language model multiply (docs/numerics.md)
+    #[arg(long, value_enum, value_name = "TYPE", default_value_t = ActivationType::Real)]
+    pub activations: ActivationType,
     /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`; -1 or ? leaves one dynamic
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<InputShape>,

@@ -14,10 +14,10 @@ use skript_host::format::is_gguf;
 use skript_runtime::profile::{self, Step};
 use skript_runtime::threads::default_threads;
 
-use crate::command_line::BenchArguments;
+use crate::command_line::{ActivationType, BenchArguments};
 use crate::console::{Console, Status};
 use crate::engine::{Job, failed, graph_name, load};
-use crate::language::stopped;
+use crate::language::{option_refused, stopped};
 use crate::measure::{bandwidth, duration_text, milliseconds, peak, peak_memory, write_json};
 use crate::profile::Recorded;
 use crate::session::{Session, Stopped, reporter};
@@ -34,6 +34,13 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     let _watch = Watch::begin(arguments.call.stop.timeout, reporter(arguments.call.reading.message_format));
     let call = &arguments.call;
     call.threads.apply();
+    if arguments.activations != ActivationType::Real && !is_gguf(&arguments.model) {
+        return stopped(
+            Err(option_refused("--activations", &arguments.model).into()),
+            call.reading.message_format,
+            console,
+        );
+    }
     if stablehlo_program::is_program(&arguments.model) {
         return program::run(arguments, console);
     }

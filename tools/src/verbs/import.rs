@@ -11,8 +11,9 @@ use skript_host::format::is_gguf;
 use skript_host::printable;
 use skript_import::{GgufCache, GgufOptions, Imported, convert_gguf};
 
-use crate::command_line::ImportArguments;
+use crate::command_line::{ActivationType, ImportArguments};
 use crate::console::{Console, Status};
+use crate::language::option_refused;
 use crate::onnx_model;
 use crate::render::render;
 use crate::written::{is_free, unwritten};
@@ -39,6 +40,15 @@ fn import(arguments: &ImportArguments, console: &mut Console) -> Result<(), Vec<
     }
     if is_gguf(&arguments.model) {
         return import_gguf(arguments, &folder);
+    }
+    let options = [
+        ("--activations", arguments.activations != ActivationType::Real),
+        ("--cached", arguments.cached),
+        ("--context", arguments.context.is_some()),
+        ("--copy", arguments.copy),
+    ];
+    if let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(vec![option_refused(option, &arguments.model)]);
     }
     let imported = onnx_model::import(
         &arguments.model,
@@ -74,6 +84,7 @@ fn import_gguf(arguments: &ImportArguments, folder: &Path) -> Result<(), Vec<Dia
     let options = GgufOptions {
         context: arguments.context,
         cache: if arguments.cached { GgufCache::Variables } else { GgufCache::None },
+        activations: arguments.activations.into(),
     };
     let imported = convert_gguf(&arguments.model, options).map_err(import_refused)?;
     onnx_model::write(&imported, folder, arguments.weights_format).map_err(|e| vec![*e])?;

@@ -82,7 +82,7 @@ impl Element {
 
     /// Whether the type is a 16-bit float.
     pub(super) fn is_narrow_real(self) -> bool {
-        matches!(self, Element::Real(RealType::F16 | RealType::BF16))
+        matches!(self, Element::Real(kind) if kind.is_half())
     }
 
     /// The minimum and the maximum of an integer or a bool.

@@ -54,6 +54,16 @@ impl Line {
         self.lanes.windows(2).all(|pair| pair[0] == pair[1])
     }
 
+    /// Whether the lanes of each group have the same position.
+    pub(super) fn is_uniform_in(&self, group: usize) -> bool {
+        self.lanes.chunks(group).all(|lanes| lanes.windows(2).all(|pair| pair[0] == pair[1]))
+    }
+
+    /// The first lane of each group.
+    pub(super) fn every(&self, group: usize) -> Line {
+        Line { factors: self.factors.clone(), lanes: self.lanes.iter().step_by(group).copied().collect() }
+    }
+
     /// Whether each lane follows the one before.
     pub(super) fn is_contiguous(&self) -> bool {
         self.lanes.windows(2).all(|pair| pair[1] - pair[0] == 1)

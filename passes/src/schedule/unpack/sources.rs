@@ -3,8 +3,8 @@
 
 use crate::ir::effects::Effects;
 use crate::ir::generic::LoopNest;
-use crate::ir::memref::{self, is_view, root, root_of, users_of_buffer};
-use crate::ir::{self, ValueKey, ops, types};
+use crate::ir::memref::{self, Subview, is_view, root, root_of, users_of_buffer};
+use crate::ir::{self, ValueKey, ops, typed, types};
 use crate::schedule::buffer_uses::has_own_buffer;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
@@ -84,7 +84,7 @@ impl<'c: 'a, 'a> Sources<'c, 'a> {
 }
 
 /// Erases a map, and its buffer if nothing else uses it, if nobody reads the elements that it writes. Returns whether it did.
-fn erase_if_unread<'c: 'a, 'a>(map: &LoopNest<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
+pub(super) fn erase_if_unread<'c: 'a, 'a>(map: &LoopNest<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
     let buffer = map.output().map(|output| root(output.value));
     let Some((buffer, mut users)) = buffer.and_then(|buffer| Some((buffer, users_of_buffer(buffer)?))) else {
         return false;
@@ -94,9 +94,10 @@ fn erase_if_unread<'c: 'a, 'a>(map: &LoopNest<'c, 'a>, effects: &mut Effects<'c,
         erase_buffer(buffer);
         return true;
     }
-    if users.iter().any(|user| user.block() != map.op.block()) {
+    let Some(users) = users.into_iter().map(|user| enclosing(user, map.op)).collect::<Option<Vec<_>>>()
+    else {
         return false;
-    }
+    };
     let later = users.into_iter().filter(|user| ir::is_before(map.op, *user));
     let next = later.reduce(|first, user| if ir::is_before(user, first) { user } else { first });
     let is_unread = next.is_none_or(|next| whole_map(next, buffer, effects).is_some());
@@ -104,6 +105,15 @@ fn erase_if_unread<'c: 'a, 'a>(map: &LoopNest<'c, 'a>, effects: &mut Effects<'c,
         ir::erase(map.op);
     }
     is_unread
+}
+
+/// The operation itself, or the one that contains it, in the block of `sibling`.
+fn enclosing<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    sibling: OperationRef<'c, 'a>,
+) -> Option<OperationRef<'c, 'a>> {
+    let is_sibling = |op: &OperationRef<'c, 'a>| op.block() == sibling.block();
+    std::iter::once(op).chain(ir::walk::parents(op)).find(is_sibling)
 }
 
 fn is_free(op: OperationRef) -> bool {
@@ -156,7 +166,7 @@ fn is_dense(buffer: Value) -> bool {
 }
 
 /// The map that computes all elements of a buffer that `reader` reads, in its block.
-fn map_of<'c: 'a, 'a>(
+pub(super) fn map_of<'c: 'a, 'a>(
     buffer: Value<'c, 'a>,
     reader: OperationRef<'c, 'a>,
     effects: &mut Effects<'c, 'a>,
@@ -226,6 +236,46 @@ fn writes<'c: 'a, 'a>(
     effects: &mut Effects<'c, 'a>,
 ) -> bool {
     !is_free(op) && effects.written(op).into_iter().any(|written| root_of(written) == ValueKey::of(buffer))
+}
+
+/// A slice of a buffer whose number is known only at run time.
+pub(super) struct Slice<'c, 'a> {
+    pub(super) number: Value<'c, 'a>,
+    /// The number of slices.
+    pub(super) count: i64,
+    /// The elements from a slice to the next one.
+    pub(super) stride: i64,
+}
+
+/// The static part of the offset of an array in its buffer, and the slices that select the array; `None` unless the buffer is dense and
+/// all strides are static.
+pub(super) fn slices<'c: 'a, 'a>(array: Value<'c, 'a>) -> Option<(i64, Vec<Slice<'c, 'a>>)> {
+    if let Some((_, offset)) = layout(array) {
+        return Some((offset, Vec::new()));
+    }
+    let view = Subview::of(array)?;
+    let source = view.source().ok()?;
+    let (strides, mut offset) = layout(source)?;
+    let view = view.op();
+    let [offsets, sizes, steps] =
+        ["static_offsets", "static_sizes", "static_strides"].map(|name| typed::i64s(view, name));
+    if !steps.iter().all(|step| *step == 1) {
+        return None;
+    }
+    let mut numbers = view.operands().skip(1);
+    let mut slices = Vec::new();
+    let extents = memref::extents(source.r#type());
+    for (((first, size), extent), stride) in offsets.into_iter().zip(sizes).zip(extents).zip(strides) {
+        if size < 0 {
+            return None;
+        }
+        if first >= 0 {
+            offset = first.checked_mul(stride)?.checked_add(offset)?;
+        } else {
+            slices.push(Slice { number: numbers.next()?, count: extent - size + 1, stride });
+        }
+    }
+    Some((offset, slices))
 }
 
 /// The strides and the offset of an array in its buffer; `None` unless the buffer is dense and they are static.

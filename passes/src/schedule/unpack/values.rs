@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computes values of payloads for the lanes of a vector: 32-bit integers, and constants where all lanes are known.
+//! Computes values of payloads for the lanes of a vector: integers, and constants where all lanes are known.
+//!
+//! Integers have 32 bits. For sums of products of bytes, they have 8 bits, the lowest ones: sums, products and masks of them have the right
+//! lowest 8 bits. Operations that need all bits of an operand are refused unless it is from −128 to 127.
 
 mod fields;
+mod levels;
 mod reads;
 mod shared;
 
 use self::fields::Fields;
+pub(super) use self::levels::{GROUP, Levels, Scaled};
 use super::lines::Line;
 use super::sources::{self, Sources};
 use super::tables::{Table, Tables};
@@ -33,6 +38,8 @@ pub(super) struct Item<'c, 'a> {
     shifted: Option<(Value<'c, 'a>, i64)>,
     /// The words that contain the integer.
     word: Option<Word<'c, 'a>>,
+    /// A vector of bytes with the lowest bits of the integer, and the number of these bits.
+    low: Option<(Value<'c, 'a>, u32)>,
 }
 
 #[derive(Clone)]
@@ -83,6 +90,8 @@ pub(super) struct Values<'s, 'c, 'a> {
     pub(super) lanes: usize,
     /// Whether the target has an instruction that permutes the lanes of a vector by another vector.
     pub(super) permutes: bool,
+    /// The number of bits of integers: 8 or 32.
+    bits: u32,
     sources: &'s Sources<'c, 'a>,
     /// Flat views of the arrays of the sources.
     views: HashMap<ValueKey, Value<'c, 'a>>,
@@ -99,6 +108,10 @@ pub(super) struct Values<'s, 'c, 'a> {
 }
 
 const WIDE: Interval = Interval { low: i32::MIN as i64, high: i32::MAX as i64 };
+/// The integers of which the lowest 8 bits are computed.
+const NARROW: Interval = Interval { low: -256, high: 511 };
+const SIGNED_BYTE: Interval = Interval { low: i8::MIN as i64, high: i8::MAX as i64 };
+const UNSIGNED_BYTE: Interval = Interval { low: 0, high: u8::MAX as i64 };
 
 fn supported<T>(value: Option<T>) -> Result<T, Failure> {
     value.ok_or(Failure::Unsupported)
@@ -111,7 +124,7 @@ impl<'c, 'a> Item<'c, 'a> {
     }
 
     fn new(what: What<'c, 'a>, interval: Option<Interval>) -> Self {
-        Item { what, interval, fields: None, shifted: None, word: None }
+        Item { what, interval, fields: None, shifted: None, word: None, low: None }
     }
 
     fn point(&self) -> Option<i64> {
@@ -142,6 +155,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             at,
             lanes,
             permutes,
+            bits: 32,
             sources,
             views,
             tables,
@@ -153,6 +167,34 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             bases: HashMap::new(),
             scales: None,
         }
+    }
+
+    /// Computes the lowest 8 bits of integers.
+    pub(super) fn in_bytes(mut self) -> Self {
+        self.bits = 8;
+        self.permutes = false;
+        self
+    }
+
+    /// Whether integers have all bits.
+    fn is_wide(&self) -> bool {
+        self.bits == 32
+    }
+
+    /// The type of integers.
+    fn word(&self) -> Type<'c> {
+        types::int(self.at.context, self.bits)
+    }
+
+    /// The integer with the type of the lanes.
+    fn wrapped(&self, integer: i64) -> i64 {
+        let unused = i64::BITS - self.bits;
+        integer << unused >> unused
+    }
+
+    /// Refuses an integer that the bits of the lanes do not represent as a signed one.
+    fn exact(&self, interval: Interval) -> Result<(), Failure> {
+        supported((self.is_wide() || is_within(interval, SIGNED_BYTE)).then_some(()))
     }
 
     /// Reads scales from an array that the kernel writes before.
@@ -206,11 +248,8 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             Some(scale) => scale,
             None => self.computed(frame, value)?,
         };
-        if let Some(interval) = item.interval
-            && (interval.low < WIDE.low || interval.high > WIDE.high)
-        {
-            return Err(Failure::Unsupported);
-        }
+        let range = if self.is_wide() { WIDE } else { NARROW };
+        supported(item.interval.is_none_or(|interval| is_within(interval, range)).then_some(()))?;
         self.frames[frame].known.insert(key, item.clone());
         Ok(item)
     }
@@ -257,7 +296,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         }
         let [low, high] = supported(line.bounds(&self.extents).filter(|_| line.is_uniform()))?;
         let index = self.address(line, line.lanes[0]);
-        let index = self.at.index_cast(index, types::i32(self.at.context));
+        let index = self.at.index_cast(index, self.word());
         Ok(Item::new(What::Shared(index), Some(Interval { low, high })))
     }
 
@@ -283,17 +322,17 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         vector::of(&[ir::signed(self.lanes)], element)
     }
 
-    /// The scalar or vector of an item. Integers have 32 bits; `element` is the type of a bool or real.
+    /// The scalar or vector of an item; `element` is the type of a bool or real.
     fn emitted(&self, item: &Item<'c, 'a>, element: Type<'c>, wide: bool) -> Value<'c, 'a> {
         let is_bool = types::bits(element) == Some(1);
-        let element = if element.is_float() || is_bool { element } else { types::i32(self.at.context) };
+        let element = if element.is_float() || is_bool { element } else { self.word() };
         match &item.what {
-            What::Known(lanes) => match item.point() {
+            What::Known(lanes) => match item.point().map(|point| self.wrapped(point)) {
                 Some(point) if wide => self.at.int(point, self.kind(element)),
                 Some(point) => self.at.int(point, element),
                 None => {
-                    let lanes: Vec<Attribute> =
-                        lanes.iter().map(|lane| IntegerAttribute::new(element, *lane).into()).collect();
+                    let attribute = |lane: &i64| IntegerAttribute::new(element, self.wrapped(*lane)).into();
+                    let lanes: Vec<Attribute> = lanes.iter().map(attribute).collect();
                     self.at.literal(attributes::listed(self.kind(element), &lanes))
                 }
             },
@@ -443,7 +482,22 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         let condition = self.emitted(condition, types::flag(self.at.context), wide);
         let values = [then, otherwise].map(|item| self.emitted(item, element, wide));
         let value = self.at.select(condition, values[0], values[1]);
-        Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, interval))
+        let mut selected = Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, interval);
+        if then.low.is_some() || otherwise.low.is_some() {
+            let both = self.low_bits(then).zip(self.low_bits(otherwise));
+            selected.low =
+                both.map(|((x, of_x), (y, of_y))| (self.at.select(condition, x, y), of_x.min(of_y)));
+        }
+        Ok(selected)
+    }
+
+    /// A vector of bytes with the lowest bits of an integer, and their number.
+    fn low_bits(&self, x: &Item<'c, 'a>) -> Option<(Value<'c, 'a>, u32)> {
+        match x.what {
+            _ if self.is_wide() || x.interval.is_none() => None,
+            What::Vector(vector) => x.low.or(Some((vector, self.bits))),
+            _ => None,
+        }
     }
 
     fn compared(
@@ -462,8 +516,11 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             let lanes: Option<Vec<bool>> = x.iter().zip(y).map(holds).collect();
             return Ok(Item::known(supported(lanes)?.into_iter().map(i64::from).collect()));
         }
+        for interval in [x.interval, y.interval].into_iter().flatten() {
+            self.exact(interval)?;
+        }
         let wide = x.is_vector() || y.is_vector();
-        let word = types::i32(self.at.context);
+        let word = self.word();
         let operands = [self.emitted(x, word, wide), self.emitted(y, word, wide)];
         let flag = types::flag(self.at.context);
         let kind = if wide { self.kind(flag) } else { flag };
@@ -489,7 +546,10 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
                 let shifted = self.emit(ops::arith::SHRUI, &vector, &Item::known(word.shifts.clone()))?;
                 self.emit(ops::arith::ANDI, &shifted, &masks)?
             }
-            None => self.emit(ops::arith::ANDI, x, &masks)?,
+            None => match self.low_bits(x).filter(|(_, bits)| mask < 1 << bits) {
+                Some((low, _)) => self.emit(ops::arith::ANDI, &Item::new(What::Vector(low), None), &masks)?,
+                None => self.emit(ops::arith::ANDI, x, &masks)?,
+            },
         };
         masked.interval = Some(Interval { low: 0, high: mask });
         masked.fields = self.bits(x, word, mask.count_ones()).map(Fields::from);
@@ -521,16 +581,24 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
             (ops::arith::ADDI, _) => of_x.plus(of_y),
             (ops::arith::SUBI, _) => of_x.minus(of_y),
             (ops::arith::MULI, _) => of_x.times(of_y),
-            (ops::arith::MAXSI, _) => Some(of_x.max(of_y)),
-            (ops::arith::MINSI, _) => Some(of_x.min(of_y)),
+            (ops::arith::MAXSI | ops::arith::MINSI, _) => {
+                self.exact(of_x)?;
+                self.exact(of_y)?;
+                Some(if name == ops::arith::MAXSI { of_x.max(of_y) } else { of_x.min(of_y) })
+            }
             (ops::arith::SHRSI, _) => {
                 let quotient = supported(shifts(y).and_then(|powers| of_x.quotient(powers)))?;
                 if let What::Known(exponents) = &y.what {
                     return self.shifted(x, exponents.clone(), quotient);
                 }
+                self.exact(of_x)?;
+                supported((of_y.high < self.bits.into()).then_some(()))?;
                 Some(quotient)
             }
-            (ops::arith::SHLI, _) => shifts(y).and_then(|powers| of_x.times(powers)),
+            (ops::arith::SHLI, _) => {
+                let is_defined = of_y.high < self.bits.into();
+                shifts(y).filter(|_| is_defined).and_then(|powers| of_x.times(powers))
+            }
             (ops::arith::FLOORDIVSI | ops::arith::DIVSI, _) => {
                 let is_floor = name == ops::arith::FLOORDIVSI || of_x.low >= 0;
                 let quotient = of_x.quotient(of_y).filter(|_| is_floor && of_y.low > 0);
@@ -539,11 +607,15 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
                 {
                     return self.shifted(x, exponents, quotient);
                 }
+                self.exact(of_x)?;
+                self.exact(of_y)?;
                 let mut divided = self.emit(ops::arith::DIVSI, x, y)?;
                 divided.interval = Some(supported(quotient.filter(|_| of_x.low >= 0))?);
                 return Ok(divided);
             }
             (ops::arith::REMSI, _) if of_x.low >= 0 && of_y.low > 0 => {
+                self.exact(of_x)?;
+                self.exact(of_y)?;
                 Some(Interval { low: 0, high: of_x.high.min(of_y.high - 1) })
             }
             (ops::arith::ANDI | ops::arith::ORI, _) if of_x.low >= 0 && of_y.low >= 0 => {
@@ -560,7 +632,22 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
 
     /// The quotient by powers of two.
     fn shifted(&self, x: &Item<'c, 'a>, exponents: Vec<i64>, quotient: Interval) -> Computed<'c, 'a> {
-        let mut shifted = self.emit(ops::arith::SHRSI, x, &Item::known(exponents.clone()))?;
+        // LLVM does not define shifts by all bits or more.
+        supported(exponents.iter().all(|by| *by < self.bits.into()).then_some(()))?;
+        let is_unsigned = !self.is_wide() && x.interval.is_some_and(|x| is_within(x, UNSIGNED_BYTE));
+        if !is_unsigned {
+            self.exact(supported(x.interval)?)?;
+        }
+        let name = if is_unsigned { ops::arith::SHRUI } else { ops::arith::SHRSI };
+        let by = Item::known(exponents.clone());
+        let mut shifted = self.emit(name, x, &by)?;
+        if let Some((low, bits)) = self.low_bits(x)
+            && let Some(rest) =
+                exponents.iter().max().and_then(|most| bits.checked_sub(u32::try_from(*most).ok()?))
+        {
+            let low = self.at.shrui(low, self.emitted(&by, self.word(), true));
+            shifted.low = Some((low, rest));
+        }
         shifted.interval = Some(quotient);
         shifted.word = x.word.clone().map(|word| {
             let moved = |lanes: Vec<i64>, by: i64| {
@@ -577,7 +664,7 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
 
     fn emit(&self, name: &str, x: &Item<'c, 'a>, y: &Item<'c, 'a>) -> Computed<'c, 'a> {
         let wide = x.is_vector() || y.is_vector();
-        let word = types::i32(self.at.context);
+        let word = self.word();
         let operands = [self.emitted(x, word, wide), self.emitted(y, word, wide)];
         let value = self.at.make(name, &operands, &[], operands[0].r#type());
         Ok(Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, None))
@@ -593,6 +680,10 @@ impl<'s, 'c: 'a, 'a> Values<'s, 'c, 'a> {
         let value = self.at.convert(ops::arith::SITOFP, value, element);
         Item::new(if wide { What::Vector(value) } else { What::Shared(value) }, None)
     }
+}
+
+fn is_within(inner: Interval, outer: Interval) -> bool {
+    outer.low <= inner.low && inner.high <= outer.high
 }
 
 /// The value that all elements have.

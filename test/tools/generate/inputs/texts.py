@@ -147,9 +147,10 @@ def main(folder):
         conversation(path, vocabulary, CHAT_ML, None)
         forgetful(path, CHAT_ML)
     vocabulary = vocabularies.Bytes("smollm", None)
-    path = os.path.join(folder, "phi3.gguf")
-    gguf_models.write(path, "phi3", vocabulary.count, vocabulary.describe, context=256)
-    greedy_texts(path, vocabulary, PROMPTS[:2], 10)
+    for name in ("phi3", "mixtral", "qwen2moe"):
+        path = os.path.join(folder, name + ".gguf")
+        gguf_models.write(path, name, vocabulary.count, vocabulary.describe, context=256)
+        greedy_texts(path, vocabulary, PROMPTS[:2], 10)
     vocabulary = vocabularies.Bytes("gpt-2", INSTRUCTIONS)
     path = os.path.join(folder, "instructions.gguf")
     gguf_models.write(path, "f32", vocabulary.count, vocabulary.describe, context=256)

@@ -26,7 +26,13 @@ MODELS = {
     "gemma2": ("gemma2", Type.Q8_0, [(Type.Q4_0, Type.F32), (Type.Q4_0, Type.F32)]),
     "gemma3": ("gemma3", Type.Q8_0, [(Type.Q8_0, Type.Q4_0)] * 6),
     "phi3": ("phi3", Type.F32, [(Type.Q4_0, Type.Q8_0), (Type.Q4_0, Type.Q8_0)]),
+    "ternary": ("llama", Type.Q8_0, [(Type.NVFP4, Type.TQ1_0), (Type.TQ2_0, Type.NVFP4)]),
+    "mixtral": ("llama", Type.Q8_0, [(Type.Q4_0, Type.Q4_K), (Type.Q4_0, Type.F16), (Type.Q4_0, Type.Q8_0)]),
+    "qwen2moe": ("qwen2moe", Type.Q8_0, [(Type.Q4_0, Type.Q4_0), (Type.Q4_0, Type.Q5_1)]),
+    "qwen3moe": ("qwen3moe", Type.Q8_0, [(Type.Q4_0, Type.Q6_K), (Type.Q4_0, Type.F32)]),
 }
+# The numbers of experts and of those of a token. The last layer of "mixtral" has none.
+EXPERTS = {"mixtral": (5, 2), "qwen2moe": (6, 3), "qwen3moe": (4, 1)}
 # Keys of the architectures, and the names of the norms after the attention and after the gated unit.
 WINDOW, POST_NORMS = 4, ("post_attention_norm", "post_ffw_norm")
 KEYS = {
@@ -38,7 +44,7 @@ KEYS = {
 
 # The positions of the 16-bit scales in a block, and the upper byte that makes elements at most about 0.3.
 SCALES = {Type.Q2_K: ([80, 82], 0x1c), Type.Q3_K: ([108], 0x14), Type.Q4_K: ([0, 2], 0x0c), Type.Q5_K: ([0, 2], 0x08),
-          Type.Q6_K: ([208], 0x04), Type.IQ4_NL: ([0], 0x14)}
+          Type.Q6_K: ([208], 0x04), Type.IQ4_NL: ([0], 0x14), Type.NVFP4: ([-1, 0, 1, 2], 0x14)}
 
 
 def matrix(random, rows, columns, kind):
@@ -69,15 +75,34 @@ def write(path, name, vocabulary=VOCABULARY, describe=lambda writer: None, conte
     writer.add_rope_freq_base(1000.0)
     writer.add_rope_dimension_count(SIZE if architecture != "llama" else 48)
     writer.add_layer_norm_rms_eps(1e-5)
-    for key, value in KEYS.get(architecture, {}).items():
+    keys = dict(KEYS.get(architecture, {}))
+    if name in EXPERTS:
+        keys["expert_count"], keys["expert_used_count"] = EXPERTS[name]
+    for key, value in keys.items():
         add = {int: writer.add_uint32, float: writer.add_float32, str: writer.add_string}[type(value)]
         add("%s.%s" % (architecture, key), value)
     describe(writer)
 
     def add(tensor, rows, columns, kind):
         writer.add_tensor(tensor + ".weight", matrix(random, rows, columns, kind), raw_dtype=kind)
-        if architecture == "qwen2" and tensor.split(".")[-1] in ("attn_q", "attn_k", "attn_v"):
+        if architecture.startswith("qwen2") and tensor.split(".")[-1] in ("attn_q", "attn_k", "attn_v"):
             writer.add_tensor(tensor + ".bias", random.normal(0, 0.1, rows).astype(np.float32))
+
+    def experts(tensor, rows, columns, kind):
+        count = EXPERTS[name][0]
+        stored = matrix(random, count * rows, columns, kind)
+        writer.add_tensor(tensor + ".weight", stored.reshape(count, rows, -1), raw_dtype=kind)
+
+    def mixture(blk, kind):
+        add(blk + "ffn_gate_inp", EXPERTS[name][0], EMBEDDING, Type.F32)
+        experts(blk + "ffn_gate_exps", HIDDEN, EMBEDDING, kind)
+        experts(blk + "ffn_up_exps", HIDDEN, EMBEDDING, kind)
+        experts(blk + "ffn_down_exps", EMBEDDING, HIDDEN, kind)
+        if architecture == "qwen2moe":
+            writer.add_tensor(blk + "ffn_gate_inp_shexp.weight", random.normal(0, 0.1, EMBEDDING).astype(np.float32))
+            add(blk + "ffn_gate_shexp", HIDDEN // 2, EMBEDDING, kind)
+            add(blk + "ffn_up_shexp", HIDDEN // 2, EMBEDDING, kind)
+            add(blk + "ffn_down_shexp", EMBEDDING, HIDDEN // 2, kind)
 
     def norm(tensor, size):
         writer.add_tensor(tensor + ".weight", random.uniform(0.5, 1.5, size).astype(np.float32))
@@ -95,7 +120,7 @@ def write(path, name, vocabulary=VOCABULARY, describe=lambda writer: None, conte
         blk = "blk.%d." % layer
         norm(blk + "attn_norm", EMBEDDING)
         norm(blk + "ffn_norm", EMBEDDING)
-        if architecture in ("qwen3", "gemma3"):
+        if architecture in ("qwen3", "qwen3moe", "gemma3"):
             norm(blk + "attn_q_norm", SIZE)
             norm(blk + "attn_k_norm", SIZE)
         if architecture in ("gemma2", "gemma3"):
@@ -107,10 +132,14 @@ def write(path, name, vocabulary=VOCABULARY, describe=lambda writer: None, conte
         else:
             add(blk + "attn_q", HEADS * SIZE, EMBEDDING, attention)
             add(blk + "attn_k", GROUPS * SIZE, EMBEDDING, attention)
-            add(blk + "attn_v", GROUPS * SIZE, EMBEDDING, others)
+            add(blk + "attn_v", GROUPS * SIZE, EMBEDDING, Type.Q8_0 if name in EXPERTS else others)
+        add(blk + "attn_output", EMBEDDING, HEADS * SIZE, attention)
+        if name in EXPERTS and (name, layer) != ("mixtral", 2):
+            mixture(blk, others)
+            continue
+        if architecture != "phi3":
             add(blk + "ffn_gate", HIDDEN, EMBEDDING, others)
             add(blk + "ffn_up", HIDDEN, EMBEDDING, others)
-        add(blk + "attn_output", EMBEDDING, HEADS * SIZE, attention)
         add(blk + "ffn_down", EMBEDDING, HIDDEN, others)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -201,7 +230,30 @@ class Model:
         weights /= weights.sum(-1, keepdims=True)
         return self.linear(blk + "attn_output", np.einsum("htj,jhd->thd", weights, v).reshape(len(x), -1))
 
+    def experts(self, blk, x):
+        """The sums of the selected experts of each token."""
+        logits = self.linear(blk + "ffn_gate_inp", x)
+        probabilities = np.exp(logits - logits.max(-1, keepdims=True))
+        probabilities /= probabilities.sum(-1, keepdims=True)
+        gate, up, down = (self.weight(blk + "ffn_%s_exps.weight" % part) for part in ("gate", "up", "down"))
+        y = np.zeros_like(x)
+        for t, row in enumerate(x):
+            used = np.argsort(-probabilities[t], kind="stable")[:self.keys["expert_used_count"]]
+            weight = probabilities[t, used]
+            if self.architecture != "qwen2moe":
+                weight = weight / weight.sum()
+            for e, w in zip(used, weight):
+                opened = gate[e] @ row
+                y[t] += w * (down[e] @ (opened / (1 + np.exp(-opened)) * (up[e] @ row)))
+        if blk + "ffn_gate_inp_shexp.weight" in self.tensors:
+            gate, up = self.linear(blk + "ffn_gate_shexp", x), self.linear(blk + "ffn_up_shexp", x)
+            shared = self.linear(blk + "ffn_down_shexp", gate / (1 + np.exp(-gate)) * up)
+            y += shared / (1 + np.exp(-x @ self.weight(blk + "ffn_gate_inp_shexp.weight")))[:, None]
+        return y
+
     def gated(self, blk, x):
+        if blk + "ffn_gate_inp.weight" in self.tensors:
+            return self.experts(blk, x)
         if blk + "ffn_gate.weight" in self.tensors:
             gate, up = self.linear(blk + "ffn_gate", x), self.linear(blk + "ffn_up", x)
         else:

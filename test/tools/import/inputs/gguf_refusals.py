@@ -34,6 +34,6 @@ random = np.random.default_rng(1)
 copy("architecture", architecture="mamba")
 copy("unused", added=[("blk.0.extra.weight", np.zeros((1, 4), np.float32), Type.F32)])
 copy("shape", replaced=[("blk.0.attn_k.weight", gguf_models.matrix(random, 64, 256, Type.Q4_0), Type.Q4_0)])
-copy("type", replaced=[("blk.0.attn_k.weight", np.zeros((128, 66), np.uint8), Type.TQ2_0)])
+copy("type", replaced=[("blk.0.attn_k.weight", np.zeros((128, 136), np.uint8), Type.IQ4_XS)])
 with open(valid, "rb") as file, open(os.path.join(folder, "cut.gguf"), "wb") as cut:
     cut.write(file.read()[:-1000])

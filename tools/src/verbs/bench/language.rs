@@ -27,9 +27,9 @@ const MAX_REPEATED: u32 = 5;
 pub fn measure(arguments: &BenchArguments) -> Result<(), Stopped> {
     refuse_flags(arguments)?;
     // A model with a smaller context is measured with all of it.
-    let mut model = match open(&arguments.model, Some(PROMPT as u64)) {
+    let mut model = match open(&arguments.model, Some(PROMPT as u64), arguments.activations) {
         Ok(model) => model,
-        Err(_) => open(&arguments.model, None)?,
+        Err(_) => open(&arguments.model, None, arguments.activations)?,
     };
     let begun = Instant::now();
     model.prepare().map_err(failure)?;

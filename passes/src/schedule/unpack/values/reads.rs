@@ -23,6 +23,7 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
             let loaded = at.load(view, &[address]);
             let mut item = self.widened(What::Shared(loaded), element)?;
             if let What::Shared(scalar) = item.what
+                && self.is_wide()
                 && types::bits(element) == Some(8)
             {
                 item.word = Some(self.word_of(scalar, vec![0; self.lanes]));
@@ -41,12 +42,12 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
         let mask = [("mask", attributes::i64s(at.context, &places))];
         let shuffled = at.make(ops::vector::SHUFFLE, &[loaded, loaded], &mask, self.kind(element));
         let mut item = self.widened(What::Vector(shuffled), element)?;
-        item.word = self.word(loaded, span, element, places);
+        item.word = self.is_wide().then(|| self.word_at(loaded, span, element, places)).flatten();
         Ok(item)
     }
 
     /// The word of two or four bytes.
-    pub(super) fn word(
+    pub(super) fn word_at(
         &self,
         bytes: Value<'c, 'a>,
         span: i64,
@@ -76,8 +77,10 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
         }
         let bits =
             supported(types::bits(element).filter(|bits| element.is_integer() && (2..=16).contains(bits)))?;
-        let word = types::i32(self.at.context);
-        let wide = |value| self.at.convert(ops::arith::EXTSI, value, word);
+        let word = self.word();
+        supported((bits <= self.bits).then_some(()))?;
+        let wide =
+            |value| if bits == self.bits { value } else { self.at.convert(ops::arith::EXTSI, value, word) };
         let what = match what {
             What::Shared(value) => What::Shared(wide(value)),
             What::Vector(value) => What::Vector(wide(value)),
@@ -89,7 +92,7 @@ impl<'c: 'a, 'a> Values<'_, 'c, 'a> {
 
     /// The elements of a table at computed positions, which are inside of it.
     pub(super) fn lookup(&mut self, table: Value<'c, 'a>, index: &Item<'c, 'a>) -> Computed<'c, 'a> {
-        let view = *supported(self.views.get(&ir::memref::root_of(table)))?;
+        let view = *supported(self.views.get(&ir::memref::root_of(table)).filter(|_| self.is_wide()))?;
         let element = types::element_or_self(view.r#type());
         let extents = ir::memref::extents(table.r#type());
         let interval = supported(index.interval)?;
