@@ -40,7 +40,7 @@ mod tokens;
 mod translate;
 mod unreadable;
 
-pub use element::{Element, Float};
+pub use element::Element;
 pub(crate) use program::PASSES;
 pub use program::{Program, compile, compile_for_profile, compile_unless, pipeline_text};
 pub use refine::Shapes;

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import xla
+from shards import shard  # noqa: E402
 
 VERSION = "3.13.0"
 
@@ -57,7 +58,7 @@ def main():
     cases = xla.collect(args.suite, args.case or ["models/"])
     cases = [case for case in cases if args.case or case[0] in listed]
     if args.shard:
-        cases = xla.shard(cases, args.shard)
+        cases = shard(cases, args.shard)
     engine, failures = Iree(), 0
     with tempfile.TemporaryDirectory() as folder:
         for number, case in enumerate(cases):

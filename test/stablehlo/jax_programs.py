@@ -19,6 +19,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import xla
+from shards import shard  # noqa: E402
 
 xla.require()
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -410,7 +411,7 @@ def main():
     share = 1.0
     if args.shard:
         everything = len(chosen)
-        chosen = xla.shard(chosen, args.shard)
+        chosen = shard(chosen, args.shard)
         share = len(chosen) / max(everything, 1)
     if args.to_linalg:
         return to_linalg(os.path.join(os.path.dirname(args.skript), "skript-opt"), args.to_linalg, chosen)

@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import xla
+from shards import shard  # noqa: E402
 
 
 def moving(inputs, extent, moves, first=0):
@@ -322,7 +323,7 @@ def run(description, what, models, array=array, check=lambda path, name: None):
     skript, engine, runs, failures = os.path.abspath(args.skript), xla.Xla(), 0, 0
     chosen = {n: m for n, m in models.items() if not args.case or any(c in n for c in args.case)}
     if args.shard:
-        chosen = dict(xla.shard(list(chosen.items()), args.shard))
+        chosen = dict(shard(list(chosen.items()), args.shard))
     for name, (inputs, outputs, computes, sizes, *operators) in chosen.items():
         with tempfile.TemporaryDirectory() as folder:
             write(folder, inputs, outputs, computes, *operators)

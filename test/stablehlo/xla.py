@@ -22,6 +22,8 @@ import time
 
 VERSION = "0.10.2"
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(HERE))
+from shards import HELP, shard  # noqa: E402
 
 
 def require():
@@ -294,18 +296,11 @@ def run(cases, skript, jobs, seconds):
     return results
 
 
-def shard(things, which):
-    """Every Nth item from the Ith on, for `I/N`; for `day/N`, I depends on the day."""
-    own, count = which.split("/")
-    own = time.localtime().tm_yday if own == "day" else int(own)
-    return things[own % int(count)::int(count)]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("suite")
     parser.add_argument("--skript", required=True)
-    parser.add_argument("--shard", help="I/N: every Nth case from the Ith; 'day/N': another one each day")
+    parser.add_argument("--shard", help=HELP)
     parser.add_argument("--case", action="append")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, help="stop after so long")

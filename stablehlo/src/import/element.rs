@@ -6,6 +6,7 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::ir::{Builder, ops, types};
+use skript_semantics::RealType;
 
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,68 +18,9 @@ pub enum Element {
     /// `uiN`, an unsigned integer.
     Unsigned(u32),
     /// A floating-point type.
-    Float(Float),
+    Float(RealType),
     /// A pair of `f32` or `f64`.
-    Complex(Float),
-}
-
-/// The floating-point types that are imported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Float {
-    /// IEEE 754 binary16.
-    F16,
-    /// bfloat16.
-    BF16,
-    /// IEEE 754 binary32.
-    F32,
-    /// IEEE 754 binary64.
-    F64,
-}
-
-impl Float {
-    fn from_type(r#type: Type<'_>) -> Option<Float> {
-        match r#type.to_string().as_str() {
-            "f16" => Some(Float::F16),
-            "bf16" => Some(Float::BF16),
-            "f32" => Some(Float::F32),
-            "f64" => Some(Float::F64),
-            _ => None,
-        }
-    }
-
-    /// The type as MLIR text, `f32`.
-    pub fn text(self) -> &'static str {
-        match self {
-            Float::F16 => "f16",
-            Float::BF16 => "bf16",
-            Float::F32 => "f32",
-            Float::F64 => "f64",
-        }
-    }
-
-    /// The MLIR type.
-    pub(crate) fn r#type(self, context: &Context) -> Type<'_> {
-        match self {
-            Float::F16 => Type::float16(context),
-            Float::BF16 => Type::bfloat16(context),
-            Float::F32 => Type::float32(context),
-            Float::F64 => Type::float64(context),
-        }
-    }
-
-    /// The width in bits.
-    pub fn bits(self) -> u32 {
-        match self {
-            Float::F16 | Float::BF16 => 16,
-            Float::F32 => 32,
-            Float::F64 => 64,
-        }
-    }
-
-    /// Whether the type has half precision; functions of such types are computed in f32.
-    pub(crate) fn is_half(self) -> bool {
-        matches!(self, Float::F16 | Float::BF16)
-    }
+    Complex(RealType),
 }
 
 impl Element {
@@ -93,9 +35,9 @@ impl Element {
             };
         }
         if let Some(part) = types::complex_part(r#type) {
-            return Float::from_type(part).map(Element::Complex);
+            return types::reals(part).map(Element::Complex);
         }
-        Float::from_type(r#type).map(Element::Float)
+        types::reals(r#type).map(Element::Float)
     }
 
     /// The number of bits; for a complex type, the sum of both parts.
@@ -114,8 +56,8 @@ impl Element {
             Element::Pred => "i1".to_owned(),
             Element::Signed(width) => format!("i{width}"),
             Element::Unsigned(width) => format!("ui{width}"),
-            Element::Float(float) => float.text().to_owned(),
-            Element::Complex(part) => format!("complex<{}>", part.text()),
+            Element::Float(float) => float.name().to_owned(),
+            Element::Complex(part) => format!("complex<{}>", part.name()),
         }
     }
 
@@ -132,8 +74,8 @@ impl Element {
         match self {
             Element::Pred => types::flag(context),
             Element::Signed(width) | Element::Unsigned(width) => types::int(context, width),
-            Element::Float(float) => float.r#type(context),
-            Element::Complex(part) => types::complex(part.r#type(context)),
+            Element::Float(float) => types::real(context, float),
+            Element::Complex(part) => types::complex(types::real(context, part)),
         }
     }
 

@@ -4,7 +4,7 @@
 //!
 //! The last two dimensions are matrices. Elements are real or complex, with 32-bit or 64-bit parts.
 
-use super::element::{Element, Float};
+use super::element::Element;
 use super::library::{Invocation, Passing};
 use super::to_linalg::{SourceOp, Tensor};
 use crate::typed::CustomCall;
@@ -14,6 +14,7 @@ use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{PassError, op};
 use skript_passes::ir::{self, attributes, ops};
+use skript_semantics::RealType;
 
 /// Whether an operation is a StableHLO operation on matrices that this module expands.
 pub(crate) fn is_operation(source: OperationRef) -> bool {
@@ -58,7 +59,7 @@ pub(crate) fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value
 
 /// Whether matrices with this element type are supported.
 fn is_element(element: Element) -> bool {
-    matches!(element, Element::Float(Float::F32 | Float::F64) | Element::Complex(_))
+    matches!(element, Element::Float(RealType::F32 | RealType::F64) | Element::Complex(_))
 }
 
 /// Replaces custom calls of factorizations; returns the calls that are not supported.

@@ -4,7 +4,7 @@
 //! The operator is composed for the shapes of the operation and lowered like an operator of a model. Its body replaces
 //! the operation.
 
-use super::element::{Element, Float, converted};
+use super::element::{Element, converted};
 use super::parts;
 use super::to_linalg::{SourceOp, Tensor};
 use melior::ir::{Module, Value};
@@ -46,7 +46,7 @@ impl Passing {
         match (self, tensor.element) {
             (Passing::Parts, _) => parts::along(tensor, 0),
             (Passing::Reals, Element::Float(float)) => {
-                let wide = if float.is_half() { Float::F32 } else { float };
+                let wide = if float.is_half() { RealType::F32 } else { float };
                 Some(tensor.with_element(Element::Float(wide)))
             }
             (Passing::Integers, Element::Signed(32)) => Some(tensor.with_element(Element::Signed(64))),
@@ -147,7 +147,7 @@ impl Invocation<'_> {
         let text = format!("{library}\n{}", self.graph(inputs, outputs));
         let program = load_text(&text, Path::new("stablehlo.sknd"), None, &limits, &mut sink);
         check_program(&program, &mut sink);
-        let is_wide = |tensor: &Tensor| tensor.element == Element::Float(Float::F64);
+        let is_wide = |tensor: &Tensor| tensor.element == Element::Float(RealType::F64);
         let real = if inputs.iter().any(is_wide) { RealType::F64 } else { RealType::F32 };
         let numbers = Numbers { real, ..Numbers::default() };
         let options = ComposeOptions { numbers, ..ComposeOptions::default() };

@@ -5,7 +5,7 @@
 //! u8, and complex numbers as reals with an additional last dimension of 2. A wrapper of the entry converts them.
 //! All calls are inlined.
 
-use super::element::{Element, Float};
+use super::element::Element;
 use super::entry::{entry, op_name};
 use super::reading::normalized;
 use super::refine::Shapes;
@@ -29,6 +29,7 @@ use skript_passes::ir::{self, Builder, attribute_names, attributes, context, ops
 use skript_passes::target::TargetDescription;
 use skript_runtime::artifact::{Artifact, Port, PortExtent};
 use skript_runtime::profile::Step;
+use skript_semantics::RealType;
 use skript_tensor::ElementType;
 
 /// A compiled program.
@@ -241,7 +242,7 @@ fn outer(tensor: &Tensor) -> Tensor {
             extents.push(2);
             Element::Float(part)
         }
-        Element::Float(Float::BF16) => Element::Float(Float::F32),
+        Element::Float(RealType::BF16) => Element::Float(RealType::F32),
         Element::Signed(4) => Element::Signed(8),
         Element::Unsigned(4) => Element::Unsigned(8),
         other => other,
@@ -330,10 +331,10 @@ fn element_type(element: Element) -> ElementType {
         Element::Unsigned(32) => ElementType::U32,
         Element::Unsigned(_) => ElementType::U64,
         Element::Float(float) | Element::Complex(float) => match float {
-            Float::F16 => ElementType::F16,
-            Float::BF16 => ElementType::BF16,
-            Float::F32 => ElementType::F32,
-            Float::F64 => ElementType::F64,
+            RealType::F16 => ElementType::F16,
+            RealType::BF16 => ElementType::BF16,
+            RealType::F32 => ElementType::F32,
+            RealType::F64 => ElementType::F64,
         },
     }
 }

@@ -17,13 +17,14 @@ pub(crate) mod precision;
 pub(crate) mod principal;
 mod real;
 
-use super::element::{Element, Float};
+use super::element::Element;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_passes::ir::builder::arith::Reals;
 use skript_passes::ir::{self, Builder, context, ops, replace_each, types};
+use skript_semantics::RealType;
 
 /// The pass `convert-stablehlo-scalar-to-arith`.
 pub(crate) const PASS: Pass = Pass {
@@ -97,24 +98,24 @@ fn form<'c: 'a, 'a>(
 }
 
 /// Converts a half-precision float to f32; bf16 by integer operations, because some processors lack the instruction.
-fn widen<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, float: Float) -> Value<'c, 'a> {
-    let (word, single) = (types::int(at.context, 32), Float::F32.r#type(at.context));
+fn widen<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, float: RealType) -> Value<'c, 'a> {
+    let (word, single) = (types::int(at.context, 32), types::real(at.context, RealType::F32));
     match float {
-        Float::BF16 => {
+        RealType::BF16 => {
             let bits = at.bitcast(value, types::int(at.context, 16));
             let bits = at.convert(ops::arith::EXTUI, bits, word);
             at.bitcast(at.shli(bits, at.int(16, word)), single)
         }
-        Float::F16 => at.convert(ops::arith::EXTF, value, single),
-        Float::F32 | Float::F64 => value,
+        RealType::F16 => at.convert(ops::arith::EXTF, value, single),
+        RealType::F32 | RealType::F64 => value,
     }
 }
 
 /// Rounds an f32 to half precision: to nearest, ties to even.
-fn narrow<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, float: Float) -> Value<'c, 'a> {
+fn narrow<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, float: RealType) -> Value<'c, 'a> {
     let word = types::int(at.context, 32);
     match float {
-        Float::BF16 => {
+        RealType::BF16 => {
             let bits = at.bitcast(value, word);
             let (sixteen, one) = (at.int(16, word), at.int(1, word));
             let odd = at.andi(at.shrui(bits, sixteen), one);
@@ -123,9 +124,9 @@ fn narrow<'c: 'a, 'a>(at: &Builder<'c, 'a>, value: Value<'c, 'a>, float: Float) 
             let is_nan = at.cmpf(Reals::Unordered, value, value);
             let bits = at.select(is_nan, at.int(0x7fc0, word), rounded);
             let bits = at.convert(ops::arith::TRUNCI, bits, types::int(at.context, 16));
-            at.bitcast(bits, float.r#type(at.context))
+            at.bitcast(bits, types::real(at.context, float))
         }
-        Float::F16 => at.convert(ops::arith::TRUNCF, value, float.r#type(at.context)),
-        Float::F32 | Float::F64 => value,
+        RealType::F16 => at.convert(ops::arith::TRUNCF, value, types::real(at.context, float)),
+        RealType::F32 | RealType::F64 => value,
     }
 }

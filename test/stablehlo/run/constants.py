@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares elementwise operations on scalar constants, which the compiler folds, with the same operations on arguments.
 
-    constants.py FOLDER [OPERATION...]
+    constants.py FOLDER [--shard I/N] [OPERATION...]
 
 Each operation runs on all combinations of special values, a binary operation on all pairs. Folded values must have the
 bits of computed ones, except that functions may differ by a few units in the last place, and that all NaN are equal. Operations
 that numpy supports are also compared with numpy.
 """
+import argparse
 import itertools
 import json
 import os
@@ -15,6 +16,9 @@ import sys
 import warnings
 
 import numpy
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../.."))
+import shards
 
 warnings.simplefilter("ignore")
 
@@ -115,22 +119,28 @@ def differs(folded, computed, element, signs, scale=0):
 
 
 def main():
-    folder, *only = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("operations", nargs="*")
+    parser.add_argument("--shard", default="0/1", help=shards.HELP)
+    options = parser.parse_args()
+    folder = options.folder
     os.makedirs(folder, exist_ok=True)
+    tables = [(arity, *item) for arity, table in ((1, UNARY), (2, BINARY), (1, OF_CHLO)) for item in table.items()]
+    selected = [item for item in tables if not options.operations or item[1] in options.operations]
     lines, cases = [], []
-    for arity, table in ((1, UNARY), (2, BINARY), (1, OF_CHLO)):
-        for name, (elements, function) in table.items():
-            for element in elements if not only or name in only else ():
-                own = os.path.join(folder, "%s_%s" % (name, "".join(c for c in element if c.isalnum())))
-                constant, computed, operands = programs(name, arity, element)
-                for number, operand in enumerate(operands):
-                    numpy.save("%s.%d.npy" % (own, number), operand)
-                given = [part for n in range(arity) for part in ("--input", "%d=%s.%d.npy" % (n, own, n))]
-                for text, which, inputs in ((constant, "folded", []), (computed, "computed", given)):
-                    with open("%s.%s.mlir" % (own, which), "w") as file:
-                        file.write(text + "\n")
-                    lines.append(json.dumps(["%s.%s.mlir" % (own, which), *inputs, "--no-cache", "--message-format=short", "--output-dir", "%s.%s" % (own, which)]))
-                cases.append((name, element, function, operands, own))
+    for arity, name, (elements, function) in shards.shard(selected, options.shard):
+        for element in elements:
+            own = os.path.join(folder, "%s_%s" % (name, "".join(c for c in element if c.isalnum())))
+            constant, computed, operands = programs(name, arity, element)
+            for number, operand in enumerate(operands):
+                numpy.save("%s.%d.npy" % (own, number), operand)
+            given = [part for n in range(arity) for part in ("--input", "%d=%s.%d.npy" % (n, own, n))]
+            for text, which, inputs in ((constant, "folded", []), (computed, "computed", given)):
+                with open("%s.%s.mlir" % (own, which), "w") as file:
+                    file.write(text + "\n")
+                lines.append(json.dumps(["%s.%s.mlir" % (own, which), *inputs, "--no-cache", "--message-format=short", "--output-dir", "%s.%s" % (own, which)]))
+            cases.append((name, element, function, operands, own))
     batch = os.path.join(folder, "batch.jsonl")
     with open(batch, "w") as file:
         file.write("\n".join(lines) + "\n")

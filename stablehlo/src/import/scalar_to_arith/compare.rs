@@ -2,12 +2,13 @@
 //! Converts comparisons.
 
 use super::{principal, widen};
-use crate::import::element::{Element, Float};
+use crate::import::element::Element;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::ir::builder::arith::{Integers, Reals};
 use skript_passes::ir::{Builder, types};
+use skript_semantics::RealType;
 
 /// The direction of a comparison, and whether floats are compared in the total order.
 #[derive(Clone, Debug)]
@@ -91,7 +92,7 @@ fn reals(word: &str) -> Reals {
 }
 
 /// Maps a float to an integer with the same order as the IEEE 754 total order: -NaN, -inf, …, -0, 0, …, inf, NaN.
-fn ordered<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, float: Float) -> Value<'c, 'a> {
+fn ordered<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, float: RealType) -> Value<'c, 'a> {
     let raw = at.bitcast(x, types::int(at.context, float.bits()));
     let [by, one] = [i64::from(float.bits()) - 1, 1].map(|value| at.int(value, raw.r#type()));
     at.xori(raw, at.shrui(at.shrsi(raw, by), one))

@@ -2,11 +2,12 @@
 //! Converts conversions between element types.
 
 use super::{narrow, widen};
-use crate::import::element::{Element, Float};
+use crate::import::element::Element;
 use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::ir::builder::arith::{Integers, Reals};
 use skript_passes::ir::{Builder, ops, types};
+use skript_semantics::RealType;
 
 /// Converts a signless value from one element type to another.
 pub(super) fn between<'c: 'a, 'a>(
@@ -16,7 +17,7 @@ pub(super) fn between<'c: 'a, 'a>(
     to: Element,
 ) -> Value<'c, 'a> {
     let context = at.context;
-    let part = |op, part: Float| at.make(op, &[x], &[], part.r#type(context));
+    let part = |op, part: RealType| at.make(op, &[x], &[], types::real(context, part));
     let complex =
         |parts: [Value<'c, 'a>; 2]| at.make(ops::complex::CREATE, &parts, &[], to.signless(context));
     match (from, to) {
@@ -30,7 +31,7 @@ pub(super) fn between<'c: 'a, 'a>(
         (Element::Complex(a), _) => between(at, part(ops::complex::RE, a), Element::Float(a), to),
         (_, Element::Complex(b)) => {
             let re = between(at, x, from, Element::Float(b));
-            complex([re, at.zero(b.r#type(context))])
+            complex([re, at.zero(types::real(context, b))])
         }
         (Element::Float(a), Element::Float(b)) => reals(at, x, a, b),
         (Element::Float(a), _) => cut_off(at, widen(at, x, a), to),
@@ -39,8 +40,8 @@ pub(super) fn between<'c: 'a, 'a>(
                 Element::Signed(_) => ops::arith::SITOFP,
                 _ => ops::arith::UITOFP,
             };
-            let wide = if b == Float::F64 { b } else { Float::F32 };
-            narrow(at, at.convert(op, x, wide.r#type(context)), b)
+            let wide = if b == RealType::F64 { b } else { RealType::F32 };
+            narrow(at, at.convert(op, x, types::real(context, wide)), b)
         }
         (_, Element::Pred) => at.cmpi(Integers::NotEqual, x, at.zero(x.r#type())),
         _ => widths(at, x, from, to),
@@ -58,11 +59,11 @@ fn widths<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, from: Element, to:
     at.convert(op, x, to.signless(at.context))
 }
 
-fn reals<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, from: Float, to: Float) -> Value<'c, 'a> {
+fn reals<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, from: RealType, to: RealType) -> Value<'c, 'a> {
     match (from, to) {
-        (Float::F64, _) if to.is_half() => narrow(at, round_to_odd(at, x), to),
-        (Float::F64, _) => at.convert(ops::arith::TRUNCF, x, to.r#type(at.context)),
-        (_, Float::F64) => at.convert(ops::arith::EXTF, widen(at, x, from), to.r#type(at.context)),
+        (RealType::F64, _) if to.is_half() => narrow(at, round_to_odd(at, x), to),
+        (RealType::F64, _) => at.convert(ops::arith::TRUNCF, x, types::real(at.context, to)),
+        (_, RealType::F64) => at.convert(ops::arith::EXTF, widen(at, x, from), types::real(at.context, to)),
         _ => narrow(at, widen(at, x, from), to),
     }
 }
@@ -71,7 +72,7 @@ fn reals<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>, from: Float, to: Fl
 /// precision then is correctly rounded.
 fn round_to_odd<'c: 'a, 'a>(at: &Builder<'c, 'a>, x: Value<'c, 'a>) -> Value<'c, 'a> {
     let (double, word) = (x.r#type(), types::int(at.context, 32));
-    let near = at.convert(ops::arith::TRUNCF, x, Float::F32.r#type(at.context));
+    let near = at.convert(ops::arith::TRUNCF, x, types::real(at.context, RealType::F32));
     let back = at.convert(ops::arith::EXTF, near, double);
     let bits = at.bitcast(near, word);
     let [one, minus, zero] = [1, -1, 0].map(|value| at.int(value, word));

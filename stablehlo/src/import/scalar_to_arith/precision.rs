@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `reduce_precision`: rounds to narrower formats by integer operations on the element's bits.
 
-use crate::import::element::{Element, Float};
+use crate::import::element::Element;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::ir::builder::arith::Integers;
 use skript_passes::ir::{Builder, types};
+use skript_semantics::RealType;
 
 /// The numbers of exponent and mantissa bits.
 #[derive(Clone, Copy)]
@@ -26,11 +27,11 @@ pub(crate) fn format(op: OperationRef) -> Option<Format> {
 }
 
 impl Format {
-    fn new(float: Float) -> Format {
+    fn new(float: RealType) -> Format {
         let exponent = match float {
-            Float::F16 => 5,
-            Float::BF16 | Float::F32 => 8,
-            Float::F64 => 11,
+            RealType::F16 => 5,
+            RealType::BF16 | RealType::F32 => 8,
+            RealType::F64 => 11,
         };
         Format { exponent, mantissa: float.bits() - 1 - exponent }
     }
@@ -78,5 +79,5 @@ pub(crate) fn reduce<'c: 'a, 'a>(
     // Detects NaN by integer operations, because some processors cannot compare half-precision floats.
     let size = at.andi(given, at.int(!sign_bit, t));
     let is_nan = at.cmpi(Integers::SignedGreater, size, infinity);
-    Some(at.bitcast(at.select(is_nan, given, bits), float.r#type(at.context)))
+    Some(at.bitcast(at.select(is_nan, given, bits), types::real(at.context, float)))
 }

@@ -7,7 +7,7 @@ mod neighbour;
 use super::operation::{SourceOp, Values};
 use super::reduce::accumulator;
 use super::sort;
-use crate::import::element::{Element, Float, converted};
+use crate::import::element::{Element, converted};
 use crate::import::library::{Invocation, Passing};
 use crate::import::scalar_to_arith::principal::by_parts;
 use crate::import::terms::Real;
@@ -16,6 +16,7 @@ use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::ir::generic::{Access, all_loops, map};
 use skript_passes::ir::{Builder, ops};
+use skript_semantics::RealType;
 
 /// Functions of one float with an operation in the `math` dialect.
 const FUNCTIONS: [(&str, &str); 10] = [
@@ -81,7 +82,7 @@ fn operator(name: &str, element: Element) -> Option<&str> {
         return None;
     };
     let name = OPERATORS.into_iter().find(|known| *known == name)?;
-    Some(if name == "erf_inv" && float == Float::F64 { "erf_inv_double" } else { name })
+    Some(if name == "erf_inv" && float == RealType::F64 { "erf_inv_double" } else { name })
 }
 
 /// Computes functions of floats; half-precision floats are computed in f32 and rounded once.

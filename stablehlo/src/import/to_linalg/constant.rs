@@ -2,13 +2,14 @@
 //! Converts constants.
 
 use super::operation::{SourceOp, Tensor, Values};
-use crate::import::element::{Element, Float};
+use crate::import::element::Element;
 use crate::typed::Constant;
 use melior::ir::{Attribute, OperationRef, Type, Value};
 use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir::generic::{Access, all_loops, map};
 use skript_passes::ir::{Builder, dense, ops, types};
+use skript_semantics::RealType;
 
 /// Maximum number of elements of a splat that is stored in the object code; larger splats are filled at run time.
 const MAX_STORED_SPLAT: i64 = 1 << 10;
@@ -61,11 +62,11 @@ fn tensor_of<'c: 'a, 'a>(
         }
         Element::Complex(part) => {
             let pairs = bytes(value)?;
-            let size = if part == Float::F64 { 8 } else { 4 };
+            let size = if part == RealType::F64 { 8 } else { 4 };
             let half = |second: bool| {
                 let parts = pairs.chunks(size).skip(usize::from(second)).step_by(2);
                 let bytes: Vec<u8> = parts.flatten().copied().collect();
-                at.literal(dense::of_bytes(typed(part.r#type(at.context)), &bytes))
+                at.literal(dense::of_bytes(typed(types::real(at.context, part)), &bytes))
             };
             let parts = [false, true].map(half).map(|part| Access(part, all_loops(tensor.rank())));
             map(at, &parts, tensor.r#type(at.context), &[], |body, elements| {
@@ -96,7 +97,7 @@ pub(super) fn zero<'c: 'a, 'a>(element: Element, at: &Builder<'c, 'a>) -> Value<
     let signless = element.signless(at.context);
     match element {
         Element::Complex(part) => {
-            let zero = at.zero(part.r#type(at.context));
+            let zero = at.zero(types::real(at.context, part));
             at.make(ops::complex::CREATE, &[zero, zero], &[], signless)
         }
         _ => element.with_sign(at.zero(signless), at),

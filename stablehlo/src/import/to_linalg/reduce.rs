@@ -5,13 +5,14 @@ use super::constant::{self, filled};
 use super::operation::{SourceOp, Values};
 use super::payload;
 use super::shape::{Border, padded};
-use crate::import::element::{Element, Float, converted};
+use crate::import::element::{Element, converted};
 use crate::tensors::Tensors;
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir::generic::{Access, all_loops, generic, map};
 use skript_passes::ir::{Builder, attributes, ops, types};
+use skript_semantics::RealType;
 use skript_symbolic::Affine;
 
 /// Applies region 0 to the accumulators, which are the last operands, and the first operands.
@@ -89,7 +90,7 @@ pub(super) fn slid(first: (usize, i64), second: (usize, i64)) -> Result<Affine, 
 /// The accumulator type of sums of products: f32 for half-precision floats.
 pub(crate) fn accumulator(element: Element) -> Element {
     match element {
-        Element::Float(float) if float.is_half() => Element::Float(Float::F32),
+        Element::Float(float) if float.is_half() => Element::Float(RealType::F32),
         other => other,
     }
 }

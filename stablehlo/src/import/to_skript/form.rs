@@ -2,13 +2,14 @@
 //! Converts one elementwise operation on tensors to `skript` operations.
 
 use super::{integer, views};
-use crate::import::element::{Element, Float};
+use crate::import::element::Element;
 use crate::import::scalar_to_arith::compare::{compare, direction};
 use crate::import::scalar_to_arith::precision;
 use crate::import::to_linalg::SourceOp;
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::ir::{Builder, attributes, ops, types};
+use skript_semantics::RealType;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp, StableHlo};
 
 /// Whether the `skript` dialect supports elements of this type: signed integers, floats, bools.
@@ -170,7 +171,7 @@ fn of_chlo<'c: 'a, 'a>(
         "erfc" if !float.is_half() => make(ops::math::ERFC, &[x]),
         // `skript` has no erfc; half precision is computed in f32.
         "erfc" => {
-            let single = types::of_element(t, Float::F32.r#type(at.context));
+            let single = types::of_element(t, types::real(at.context, RealType::F32));
             let wide = at.make(ops::skript::CAST, &[x], &[], single);
             make(ops::skript::CAST, &[at.make(ops::math::ERFC, &[wide], &[], single)])
         }

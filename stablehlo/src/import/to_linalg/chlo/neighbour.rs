@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `chlo.next_after`: the adjacent float in the direction of a second operand, by integer operations on the bits.
 
-use crate::import::element::Float;
 use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::ir::builder::arith::Integers;
 use skript_passes::ir::{Builder, types};
+use skript_semantics::RealType;
 
 /// The float adjacent to the first operand in the direction of the second one.
 pub(crate) fn next_after<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     operands: [Value<'c, 'a>; 2],
-    float: Float,
+    float: RealType,
 ) -> Value<'c, 'a> {
     let r#type = types::int(at.context, float.bits());
     let sign_bit = types::min_integer(float.bits());
     // The bit pattern of infinity: all exponent bits are set.
     let infinity = match float {
-        Float::F16 => 0x7c00,
-        Float::BF16 => 0x7f80,
-        Float::F32 => 0x7f80_0000,
-        Float::F64 => 0x7ff0_0000_0000_0000,
+        RealType::F16 => 0x7c00,
+        RealType::BF16 => 0x7f80,
+        RealType::F32 => 0x7f80_0000,
+        RealType::F64 => 0x7ff0_0000_0000_0000,
     };
     let [sign, magnitude, infinity, zero, one, minus] =
         [sign_bit, !sign_bit, infinity, 0, 1, -1].map(|value| at.int(value, r#type));
