@@ -5,10 +5,10 @@ use crate::definitions::Definitions;
 use crate::interface::Interface;
 use crate::layout;
 use crate::picture::{
-    Constant, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
+    Constant, Edge, ITERATIONS, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
 };
 use crate::reads;
-use crate::text::{self, Digest, TensorType};
+use crate::text::{self, Digest, Marked, TensorType};
 use skript_frontend::model::{
     Block, Body, ConstantData, Function, FunctionId, Invoke, Loop, Model, Operation, PortTensors, ValueId,
 };
@@ -41,7 +41,7 @@ impl Picture {
             cost: format!("{}{}", cost.precision.prefix(), cost.flops),
             profile: None,
             differences: Vec::new(),
-            interface: Interface::new(model, program),
+            interface: Interface::new(model, program, &mut |name| collector.definitions.number(name)),
             definitions: collector.definitions.texts,
             scopes: collector.scopes,
         }
@@ -59,8 +59,10 @@ struct Collector<'m> {
 struct Sketch<'m> {
     function: &'m Function,
     scope: Scope,
-    /// The box that computes a tensor.
-    makers: BTreeMap<ValueId, usize>,
+    /// The box that computes a tensor, and the number of the result.
+    makers: BTreeMap<ValueId, (usize, usize)>,
+    /// The roles of the tensors that the loop around a block defines.
+    roles: BTreeMap<ValueId, String>,
     /// The origins of captures and constants, which have no boxes.
     origins: BTreeMap<ValueId, Origin>,
 }
@@ -128,8 +130,13 @@ impl<'m> Collector<'m> {
     }
 
     /// The graph of a block of a branch or a loop.
-    fn block(&mut self, function: &'m Function, block: &'m Block) -> usize {
-        let mut sketch = Sketch::new(function);
+    fn block(
+        &mut self,
+        function: &'m Function,
+        block: &'m Block,
+        roles: &BTreeMap<ValueId, String>,
+    ) -> usize {
+        let mut sketch = Sketch { roles: roles.clone(), ..Sketch::new(function) };
         self.operations(&mut sketch, block);
         for (value, number) in block.results.iter().zip(1..) {
             let title = match name(function, *value) {
@@ -164,13 +171,13 @@ impl<'m> Collector<'m> {
                     for (arm, number) in arms.iter().zip(1..) {
                         let mut add = |title: &str, block| {
                             let number = if arms.len() > 1 { format!(" {number}") } else { String::new() };
-                            let scope = self.block(function, block);
+                            let scope = self.block(function, block, &BTreeMap::new());
                             inside.push(Inside { title: format!("{title}{number}"), scope });
                         };
                         add("condition", &arm.condition);
                         add("then", &arm.consequent);
                     }
-                    let scope = self.block(function, otherwise);
+                    let scope = self.block(function, otherwise, &BTreeMap::new());
                     inside.push(Inside { title: "else".to_owned(), scope });
                     self.control("if", *span, inside)
                 }
@@ -179,14 +186,13 @@ impl<'m> Collector<'m> {
                 }
                 Operation::Constant { .. } => continue,
             };
-            let read = match operation {
-                Operation::Invoke(invoke) => invoke.inputs.clone(),
-                _ => reads::operation_reads(operation),
-            };
+            let (read, operands) = reads::operation_reads(operation);
+            node.operands = operands;
             let computed = reads::results(operation);
             self.describe(sketch, &mut node, &read, &computed);
             let number = self.append(sketch, node, &read);
-            sketch.makers.extend(computed.into_iter().map(|value| (value, number)));
+            let results = computed.into_iter().enumerate();
+            sketch.makers.extend(results.map(|(result, value)| (value, (number, result))));
         }
     }
 
@@ -199,11 +205,29 @@ impl<'m> Collector<'m> {
         let title = callee.map_or_else(String::new, |f| f.name.clone());
         Node {
             label: invoke.label.clone(),
+            is_label_implicit: sketch.function.values.iter().any(|value| value.name == invoke.label),
             instance: Some(invoke.callee.0 as usize),
             captures: captures.collect(),
+            unseen: callee.map_or_else(Vec::new, |callee| self.passed(callee, invoke)),
             kind: Kind::Operator,
             ..self.node(title, invoke.span)
         }
+    }
+
+    /// The dynamic extents that an invocation passes, or the expressions of a function that the composer adds.
+    fn passed(&self, callee: &Function, invoke: &Invoke) -> Vec<(&'static str, Marked)> {
+        let extents: Vec<String> = invoke.extents.iter().map(text::extent).collect();
+        let is_added = !callee.name.contains('.');
+        let (part, values) = if is_added {
+            let symbol = |name: &str| {
+                let passed = callee.extents.iter().position(|own| own == name).and_then(|at| extents.get(at));
+                passed.map_or_else(|| name.to_owned(), |extent| in_parentheses(extent))
+            };
+            ("value", callee.expressions(self.model, &symbol))
+        } else {
+            ("dynamic extents", extents)
+        };
+        if values.is_empty() { Vec::new() } else { vec![(part, Marked::new(values.join(", ")))] }
     }
 
     fn looping(&mut self, function: &'m Function, looping: &'m Loop) -> Node {
@@ -212,10 +236,11 @@ impl<'m> Collector<'m> {
             ("body", Some(&looping.body)),
             ("while, after the body", looping.after.as_ref()),
         ];
+        let roles = reads::roles(looping);
         let mut inside = Vec::new();
         for (title, block) in blocks {
             if let Some(block) = block {
-                let scope = self.block(function, block);
+                let scope = self.block(function, block, &roles);
                 inside.push(Inside { title: title.to_owned(), scope });
             }
         }
@@ -223,7 +248,14 @@ impl<'m> Collector<'m> {
             Some(count) => format!("loop, at most {count} times"),
             None => "loop".to_owned(),
         };
-        self.control(&title, looping.span, inside)
+        let limits = [
+            (ITERATIONS, looping.static_count),
+            ("length of results", looping.capacity),
+            ("maximum number of iterations", looping.max_steps),
+        ];
+        let exist = limits.into_iter().filter_map(|(name, limit)| Some((name, limit?)));
+        let unseen = exist.map(|(name, limit)| (name, Marked::new(limit.to_string()))).collect();
+        Node { unseen, ..self.control(&title, looping.span, inside) }
     }
 
     fn control(&self, title: &str, span: Span, inside: Vec<Inside>) -> Node {
@@ -236,14 +268,18 @@ impl<'m> Collector<'m> {
             kind: Kind::Input,
             title,
             label: None,
+            is_label_implicit: false,
             change: None,
             note: text::comment(span, sources),
             instance: None,
             location: text::location(span, sources),
             call: text::call(span, sources),
             inputs: Vec::new(),
+            operands: 0,
+            role: None,
             outputs: Vec::new(),
             captures: Vec::new(),
+            unseen: Vec::new(),
             inside: Vec::new(),
             width: 0,
             height: 0,
@@ -262,7 +298,7 @@ impl<'m> Collector<'m> {
         let structure = value_of(function, value)
             .map_or_else(TensorType::default, |v| text::tensor(&v.tensor, function.numbers_of(v)));
         let r#type = value_of(function, value).map_or_else(String::new, |_| structure.to_string());
-        Tensor { name, r#type, origin: None, structure }
+        Tensor { name, r#type, origin: None, structure, maker: None }
     }
 
     /// Sets the inputs and outputs of a box.
@@ -291,7 +327,7 @@ impl<'m> Collector<'m> {
 
     /// Adds a box, boxes for the tensors that it reads from outside of the graph, and edges from the boxes that compute its inputs.
     /// Returns the number of the box.
-    fn append(&self, sketch: &mut Sketch<'m>, node: Node, read: &[ValueId]) -> usize {
+    fn append(&self, sketch: &mut Sketch<'m>, mut node: Node, read: &[ValueId]) -> usize {
         let mut seen = BTreeSet::new();
         let mut edges = Vec::new();
         for value in read {
@@ -299,7 +335,7 @@ impl<'m> Collector<'m> {
                 continue;
             }
             let from = match sketch.makers.get(value) {
-                Some(maker) => *maker,
+                Some((maker, _)) => *maker,
                 None => {
                     let title = match name(sketch.function, *value) {
                         empty if empty.is_empty() => "item".to_owned(),
@@ -312,6 +348,9 @@ impl<'m> Collector<'m> {
             let tensor = self.tensor(sketch.function, *value, "");
             edges.push(Edge { from, to: 0, name: tensor.name, r#type: tensor.r#type, via: Vec::new() });
         }
+        for (tensor, value) in node.inputs.iter_mut().zip(read) {
+            tensor.maker = sketch.makers.get(value).copied();
+        }
         let number = sketch.scope.nodes.len();
         sketch.scope.edges.extend(edges.into_iter().map(|edge| Edge { to: number, ..edge }));
         sketch.scope.nodes.push(node);
@@ -321,16 +360,16 @@ impl<'m> Collector<'m> {
     /// Adds a box for a tensor from outside of the graph. Returns the number of the box.
     fn source(&self, sketch: &mut Sketch<'m>, value: ValueId, title: String, span: Span) -> usize {
         let number = sketch.scope.nodes.len();
-        let mut node = self.node(title, span);
-        node.outputs = vec![self.tensor(sketch.function, value, "")];
-        sketch.scope.nodes.push(node);
-        sketch.makers.insert(value, number);
+        let outputs = vec![self.tensor(sketch.function, value, "")];
+        let role = sketch.roles.get(&value).cloned();
+        sketch.scope.nodes.push(Node { outputs, role, ..self.node(title, span) });
+        sketch.makers.insert(value, (number, 0));
         number
     }
 
     /// Adds a box for a result of the graph.
     fn sink(&self, sketch: &mut Sketch<'m>, value: ValueId, title: String, span: Span) {
-        let mut node = Node { kind: Kind::Output, ..self.node(title, span) };
+        let mut node = Node { kind: Kind::Output, operands: 1, ..self.node(title, span) };
         node.inputs = vec![Tensor {
             origin: sketch.origins.get(&value).cloned(),
             ..self.tensor(sketch.function, value, "")
@@ -348,9 +387,15 @@ impl<'m> Sketch<'m> {
             function,
             scope: Scope::default(),
             makers: BTreeMap::new(),
+            roles: BTreeMap::new(),
             origins: captures.chain(constants).collect(),
         }
     }
+}
+
+/// An expression as an operand of another one.
+fn in_parentheses(expression: &str) -> String {
+    if expression.contains(' ') { format!("({expression})") } else { expression.to_owned() }
 }
 
 fn constant(data: &ConstantData) -> Origin {

@@ -56,10 +56,13 @@ fn key(span: Span) -> (u32, u32) {
     (span.file.0, span.start)
 }
 
-/// The offset of the first line of the comment directly above the line of `offset`.
+/// The offset of the first line of the comment directly above the line of `offset`; `offset` itself if other code precedes it on its line.
 fn comment_start(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or(text);
     let mut start = before.rfind('\n').map_or(0, |at| at + 1);
+    if before.get(start..).is_some_and(|code| !code.trim().is_empty()) {
+        return offset;
+    }
     loop {
         let Some(above) = start.checked_sub(1).and_then(|end| text.get(..end)) else {
             return start;
@@ -86,5 +89,6 @@ mod tests {
         assert_eq!(&text[comment_start(text, at)..at], "# One.\n# Two.\n");
         assert_eq!(comment_start("operator f {}", 0), 0);
         assert_eq!(comment_start("# a\noperator f {}", 4), 0);
+        assert_eq!(comment_start("# a\noperator f {} operator g {}", 18), 18);
     }
 }

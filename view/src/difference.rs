@@ -15,6 +15,7 @@ mod names;
 mod report;
 
 use crate::picture::Picture;
+use dimensions::Dimensions;
 use graph::{Graph, Level, NameMap};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
@@ -67,9 +68,10 @@ pub fn differences(first: &Picture, second: &Picture) -> Vec<Difference> {
         compared: BTreeSet::new(),
         explained: BTreeSet::new(),
         within: None,
+        has_other_bounds: false,
     };
     if let [Some(a), Some(b)] = scopes {
-        comparison.scopes([a, b], Level::Entry, Default::default());
+        comparison.scopes([a, b], Level::Entry, Default::default(), NameMap::new());
     }
     let mut all = comparison.found;
     all.extend(report::variables(models));
@@ -89,27 +91,36 @@ struct Comparison<'p> {
     explained: BTreeSet<&'p str>,
     /// The composite operator whose graph is compared.
     within: Option<&'p str>,
+    /// Whether an upper bound of a dimension differs.
+    has_other_bounds: bool,
 }
 
 impl<'p> Comparison<'p> {
     /// Adds the differences between two graphs, those between the blocks of branches and loops that both have, and those inside of
-    /// composite operators.
-    fn scopes(&mut self, scopes: [usize; 2], level: Level, tensors: [Rc<NameMap>; 2]) {
+    /// composite operators. `tensors` and `names` have the tensors and the dimensions of the graph around a block.
+    fn scopes(&mut self, scopes: [usize; 2], level: Level, tensors: [Rc<NameMap>; 2], mut names: NameMap) {
         let ([first, second], [one, other], [left, right]) = (self.models, scopes, tensors);
         let (Some(mut a), Some(mut b)) = (Graph::new(first, one, level), Graph::new(second, other, level))
         else {
             return;
         };
         (a.tensors, b.tensors) = (left, right);
-        let dimensions = dimensions::Dimensions::new(&a, &b);
-        b.dimensions = dimensions.renamed();
+        let dimensions = Dimensions::new(&a, &b);
+        names.extend(dimensions.names());
+        b.dimensions = names;
+        self.has_other_bounds |= dimensions.has_other_bounds();
+        (a.has_other_bounds, b.has_other_bounds) = (self.has_other_bounds, self.has_other_bounds);
         let pairs = matching::pairs(&a, &b);
         let tensors = names::inside(&a, &b, &pairs);
         if level == Level::Entry {
             self.add(dimensions.differences());
-            self.add(interface::entry(self.models, &tensors));
+            self.add(report::entry(self.models));
+            self.add(interface::entry(self.models, &tensors, &b.dimensions));
         }
         self.add(report::graph(&a, &b, &pairs));
+        if level == Level::Entry {
+            self.add(interface::declarations(self.models, &b.dimensions, &self.found));
+        }
         for (one, other) in pairs.matched() {
             self.blocks([&a, &b], [one, other], &tensors);
             self.composite([&a, &b], [one, other]);
@@ -135,7 +146,13 @@ impl<'p> Comparison<'p> {
         for (pair, title) in blocks::aligned(graphs, boxes, tensors) {
             let change = match pair {
                 [Some(one), Some(other)] => {
-                    self.scopes([one, other], Level::Block, tensors.clone());
+                    let (names, known) = (graphs[1].dimensions.clone(), self.found.len());
+                    self.scopes([one, other], Level::Block, tensors.clone(), names);
+                    let place = format!(" of {title} of {}", graphs[0].described(boxes[0]));
+                    let results = self.found.iter_mut().skip(known).filter(|found| found.item == "result");
+                    results
+                        .filter(|found| !found.name.contains(" of "))
+                        .for_each(|found| found.name += &place);
                     continue;
                 }
                 [Some(_), None] => Change::Removed,
@@ -165,7 +182,7 @@ impl<'p> Comparison<'p> {
             && self.compared.insert([first, second])
         {
             let outside = self.within.replace(a.title(one));
-            self.scopes([one_scope, other_scope], Level::Composite, Default::default());
+            self.scopes([one_scope, other_scope], Level::Composite, Default::default(), NameMap::new());
             self.within = outside;
         }
     }

@@ -27,4 +27,4 @@ pub use picture::{
     Constant, Definition, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
 };
 pub use profile::{Profile, ProfileError, Time};
-pub use text::{Digest, Dimension, TensorType};
+pub use text::{Digest, Dimension, Marked, TensorType};

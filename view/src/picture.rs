@@ -5,7 +5,7 @@ use crate::difference::{Change, Difference};
 use crate::histogram::Histogram;
 use crate::interface::Interface;
 use crate::profile::Profile;
-use crate::text::{Digest, TensorType};
+use crate::text::{Digest, Marked, TensorType};
 use serde::Serialize;
 
 /// A composed model as boxes and tensors. Items are referred to by their positions in the lists.
@@ -69,6 +69,9 @@ pub enum Kind {
     Control,
 }
 
+/// The hidden part of a loop that is its maximum number of iterations.
+pub(crate) const ITERATIONS: &str = "iterations, at most";
+
 /// A box.
 #[derive(Clone, Debug, Serialize)]
 pub struct Node {
@@ -78,6 +81,9 @@ pub struct Node {
     pub title: String,
     /// The label of an invocation.
     pub label: Option<String>,
+    /// Whether the label is the name of a tensor.
+    #[serde(skip)]
+    pub is_label_implicit: bool,
     /// How the box differs from that of another model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
@@ -91,11 +97,20 @@ pub struct Node {
     pub call: String,
     /// The tensors that the box reads.
     pub inputs: Vec<Tensor>,
+    /// The number of these that the operation itself reads; its blocks read the others.
+    #[serde(skip)]
+    pub operands: usize,
+    /// The role of a tensor that a loop defines for its blocks, such as `carried 1`.
+    #[serde(skip)]
+    pub role: Option<String>,
     /// The tensors that the box computes.
     pub outputs: Vec<Tensor>,
     /// For each capture of the invoked instance, its position in the captures of the enclosing instance; `None` if it is not one of
     /// them.
     pub captures: Vec<Option<usize>>,
+    /// The parts that the page does not show, by name: the values of dynamic extents, the limits of a loop.
+    #[serde(skip)]
+    pub unseen: Vec<(&'static str, Marked)>,
     /// The graphs that are shown if the box is expanded.
     pub inside: Vec<Inside>,
     /// Width in pixels.
@@ -130,6 +145,9 @@ pub struct Tensor {
     /// The type as data.
     #[serde(skip)]
     pub structure: TensorType,
+    /// For a tensor that a box reads: the box that computes it, and the number of the result.
+    #[serde(skip)]
+    pub maker: Option<(usize, usize)>,
 }
 
 /// The origin of a tensor that no box computes.

@@ -1,14 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tensors that an operation and its blocks read and define.
 
-use skript_frontend::model::{Block, Operation, ValueId};
-use std::collections::BTreeSet;
+use skript_frontend::model::{Block, Loop, Operation, ValueId};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The tensors from outside of an operation that the operation or its blocks read, without duplicates, in source order.
-pub(crate) fn operation_reads(operation: &Operation) -> Vec<ValueId> {
+/// The tensors that an operation itself reads, in the order of their roles; its blocks may read others.
+fn operands(operation: &Operation) -> Vec<ValueId> {
+    match operation {
+        Operation::Invoke(invoke) => invoke.inputs.clone(),
+        Operation::Constant { .. } | Operation::If { .. } => Vec::new(),
+        Operation::Cut { whole, count, .. } => vec![*whole, *count],
+        Operation::Loop(looping) => {
+            let initial = looping.carried.iter().map(|carried| carried.init);
+            let scanned = looping.scans.iter().flat_map(|(_, pack)| pack.iter().copied());
+            let stacked = looping.stack_scans.iter().map(|(_, pack)| *pack);
+            initial.chain(scanned).chain(stacked).chain(looping.dynamic_count).collect()
+        }
+    }
+}
+
+/// The roles of the tensors that a loop defines for its blocks.
+pub(crate) fn roles(looping: &Loop) -> BTreeMap<ValueId, String> {
+    let mut roles = BTreeMap::new();
+    for (carried, number) in looping.carried.iter().zip(1..) {
+        roles.insert(carried.inner, format!("carried {number}"));
+        roles.insert(carried.result, format!("next {number}"));
+    }
+    let items = looping.scans.iter().map(|(item, _)| *item);
+    for (item, number) in items.chain(looping.stack_scans.iter().map(|(item, _)| *item)).zip(1..) {
+        roles.insert(item, format!("item {number}"));
+    }
+    roles.extend(looping.index.map(|index| (index, "index".to_owned())));
+    roles
+}
+
+/// The tensors from outside of an operation that the operation or its blocks read: first the operands, whose number is also returned,
+/// then those that only blocks read, without duplicates, in source order.
+pub(crate) fn operation_reads(operation: &Operation) -> (Vec<ValueId>, usize) {
+    let mut list = operands(operation);
+    let number = list.len();
     let mut reads = Reads::default();
-    reads.operation(operation);
-    reads.list
+    if !matches!(operation, Operation::Invoke(_)) {
+        reads.seen.extend(&list);
+        reads.operation(operation);
+    }
+    list.extend(reads.list);
+    (list, number)
 }
 
 /// The results of an operation, which later operations can read.

@@ -5,6 +5,7 @@ use skript_frontend::model::{self, AttributeValue, ConstantData, Extent, ShapeEx
 use skript_frontend::source::{SourceFile, SourceMap, Span};
 use skript_semantics::{Numbers, Scalar};
 use skript_tensor::ElementType;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::hash::{DefaultHasher, Hasher as _};
 
@@ -55,6 +56,42 @@ pub(crate) fn tensor(tensor: &model::TensorType, numbers: Numbers) -> TensorType
     TensorType {
         element: ElementType::for_kind(tensor.kind, numbers).to_string(),
         extents: extents.collect(),
+    }
+}
+
+/// The sign around the names of dimensions in a [`Marked`] text. Documents do not have it.
+const MARK: char = '\u{1}';
+
+/// A text in which the names of dynamic dimensions are marked, so that a comparison can replace them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Marked(String);
+
+impl Marked {
+    /// A text with marked names.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Marked(text.into())
+    }
+
+    /// A name for [`Marked::new`].
+    pub(crate) fn name(name: &str) -> String {
+        format!("{MARK}{name}{MARK}")
+    }
+
+    /// The text with other names of dimensions.
+    pub(crate) fn shown(&self, names: &BTreeMap<String, String>) -> String {
+        let pieces = self.0.split(MARK).enumerate().map(|(at, piece)| match names.get(piece) {
+            Some(name) if at % 2 == 1 => name,
+            _ => piece,
+        });
+        pieces.collect()
+    }
+}
+
+/// An extent, without the upper bound of a dynamic one.
+pub(crate) fn extent(extent: &Extent) -> String {
+    match extent {
+        Extent::Fixed(n) => n.to_string(),
+        Extent::Dynamic { expr, .. } => expr.text(&Marked::name),
     }
 }
 

@@ -13,6 +13,7 @@ x = np.arange(6, dtype=np.float32).reshape(2, 3)
 a, b = x + 1, (x + 1) * 2
 np.savez(folder / "good.npz", x=x, a=a, b=b, y=b.sum(1), other=x)
 np.savez(folder / "none.npz", p=x, q=x)
+np.savez(folder / "some.npz", a=a)
 wrong = b.copy()
 wrong[0, 1], wrong[1, 2] = 4.5, 20
 (folder / "bad").mkdir()

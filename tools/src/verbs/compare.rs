@@ -91,7 +91,9 @@ fn first_difference(lines: &[Line], is_located: bool) -> Result<(), Stopped> {
     };
     Err(match agreeing.last().filter(|_| is_located) {
         Some(last) => {
-            let text = format!("{} tensors before it agree, the last is `{}`", agreeing.len(), last.name);
+            let count = agreeing.len();
+            let agree = if count == 1 { "tensor before it agrees" } else { "tensors before it agree" };
+            let text = format!("{count} {agree}, the last is `{}`", last.name);
             diagnostic.with_note(None, text)
         }
         None => diagnostic,

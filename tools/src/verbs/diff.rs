@@ -100,15 +100,22 @@ fn difference_text(difference: &Difference) -> String {
     let places: Vec<&str> = difference.locations.iter().flatten().map(String::as_str).collect();
     let places = if places.is_empty() { String::new() } else { format!("  ({})", places.join(", ")) };
     let head = format!("{sign} {} {}{places}\n", difference.item, difference.name);
-    std::iter::once(head).chain(difference.details.iter().map(detail_text)).collect()
+    let details = difference.details.iter().map(|detail| detail_text(detail, difference.change));
+    std::iter::once(head).chain(details).collect()
 }
 
-fn detail_text(detail: &Detail) -> String {
+fn detail_text(detail: &Detail, change: Change) -> String {
     let [before, after] = &detail.values;
     let is_long = [before, after].into_iter().flatten().any(|value| value.contains('\n') || value.len() > 60);
     match (before, after) {
         _ if is_long || detail.part == "formula" => {}
         (Some(before), Some(after)) => return format!("    {}: {before} -> {after}\n", detail.part),
+        (Some(before), None) if change == Change::Changed => {
+            return format!("    {}: {before} -> (none)\n", detail.part);
+        }
+        (None, Some(after)) if change == Change::Changed => {
+            return format!("    {}: (none) -> {after}\n", detail.part);
+        }
         (Some(value), None) | (None, Some(value)) => return format!("    {}: {value}\n", detail.part),
         (None, None) => {}
     }

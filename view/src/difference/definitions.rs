@@ -8,7 +8,7 @@ use similar::DiffTag;
 use skript_frontend::syntax::token::scan;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The operators that both models invoke and whose definitions differ, without those whose graphs were compared and differ.
+/// The operators that both models invoke, or name in `@quantize`, and whose definitions differ, without those whose graphs were compared and differ.
 pub(super) fn changed(models: [&Picture; 2], explained: &BTreeSet<&str>) -> Vec<Difference> {
     let [first, second] = models.map(|model| {
         let others = model.instances.iter().enumerate().filter(|(n, _)| *n != model.entry);
@@ -16,7 +16,12 @@ pub(super) fn changed(models: [&Picture; 2], explained: &BTreeSet<&str>) -> Vec<
             let definition = model.definitions.get(instance.definition?)?;
             Some((short(model, &instance.name), definition))
         });
-        defined.collect::<BTreeMap<&str, &Definition>>()
+        let quantizers = model
+            .interface
+            .quantizers
+            .iter()
+            .filter_map(|(name, number)| Some((short(model, name), model.definitions.get(*number)?)));
+        defined.chain(quantizers).collect::<BTreeMap<&str, &Definition>>()
     });
     let mut differences = Vec::new();
     for (name, one) in first.iter().filter(|(name, _)| !explained.contains(*name)) {

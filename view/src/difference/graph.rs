@@ -2,7 +2,7 @@
 //! A graph with the producers of operands.
 
 use super::short;
-use crate::picture::{Constant, Kind, Node, Origin, Picture, Scope, Tensor};
+use crate::picture::{Constant, ITERATIONS, Instance, Kind, Node, Origin, Picture, Scope, Tensor};
 use crate::text::{Digest, Dimension, TensorType};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub(super) enum Operand {
     Variable(String),
 }
 
-/// The tensors around a block, with their names in the comparison: those of the first model.
+/// Names of tensors or dimensions, with those in the comparison: those of the first model.
 pub(super) type NameMap = BTreeMap<String, String>;
 
 /// The role of a graph.
@@ -35,7 +35,9 @@ pub(super) struct Graph<'p> {
     pub(super) model: &'p Picture,
     pub(super) level: Level,
     /// The dynamic dimensions of the function, with the names that they have in the other graph, where these differ.
-    pub(super) dimensions: BTreeMap<String, String>,
+    pub(super) dimensions: NameMap,
+    /// Whether an upper bound of a dimension differs from that in the other graph.
+    pub(super) has_other_bounds: bool,
     /// The tensors of the blocks around a block.
     pub(super) tensors: Rc<NameMap>,
     scope: &'p Scope,
@@ -47,12 +49,12 @@ impl<'p> Graph<'p> {
     pub(super) fn new(model: &'p Picture, scope: usize, level: Level) -> Option<Self> {
         let scope = model.scopes.get(scope)?;
         let users = vec![Vec::new(); scope.nodes.len()];
-        let (dimensions, tensors) = (BTreeMap::new(), Rc::default());
-        let mut graph = Graph { model, level, dimensions, tensors, scope, operands: Vec::new(), users };
-        let mut makers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        let (dimensions, tensors) = (NameMap::new(), Rc::default());
+        let operands = Vec::new();
+        let mut graph =
+            Graph { model, level, dimensions, has_other_bounds: false, tensors, scope, operands, users };
         for (number, node) in scope.nodes.iter().enumerate() {
-            let operands = node.inputs.iter().map(|tensor| graph.operand(number, tensor, &makers));
-            let operands: Vec<Operand> = operands.collect();
+            let operands: Vec<Operand> = node.inputs.iter().map(|tensor| graph.operand(tensor)).collect();
             for (position, operand) in operands.iter().enumerate() {
                 if let Operand::Result(maker, _) = operand
                     && let Some(users) = graph.users.get_mut(*maker)
@@ -61,27 +63,16 @@ impl<'p> Graph<'p> {
                 }
             }
             graph.operands.push(operands);
-            for (result, tensor) in node.outputs.iter().enumerate() {
-                makers.insert(local(tensor), (number, result));
-            }
         }
         Some(graph)
     }
 
-    fn operand(&self, number: usize, tensor: &Tensor, makers: &BTreeMap<&str, (usize, usize)>) -> Operand {
-        let name = local(tensor);
-        match &tensor.origin {
-            Some(Origin::Constant(constant)) => Operand::Constant(constant.clone()),
-            Some(Origin::Capture(_)) => Operand::Variable(short(self.model, name).to_owned()),
-            None => {
-                let edge = || {
-                    let edges = self.scope.edges.iter().filter(|edge| edge.to == number);
-                    edges.filter(|edge| edge.name == name).map(|edge| (edge.from, 0)).next()
-                };
-                let named = makers.get(name).copied().filter(|_| !name.is_empty());
-                let (maker, result) = named.or_else(edge).unwrap_or((number, 0));
-                Operand::Result(maker, result)
-            }
+    fn operand(&self, tensor: &Tensor) -> Operand {
+        match (&tensor.origin, tensor.maker) {
+            (Some(Origin::Constant(constant)), _) => Operand::Constant(constant.clone()),
+            (Some(Origin::Capture(_)), _) => Operand::Variable(short(self.model, local(tensor)).to_owned()),
+            (None, Some((maker, result))) => Operand::Result(maker, result),
+            (None, None) => unreachable!("internal compiler error: no box computes `{}`", tensor.name),
         }
     }
 
@@ -117,7 +108,8 @@ impl<'p> Graph<'p> {
         }
     }
 
-    /// The name of an input or output that the corresponding one of the other graph has too. Results of blocks correspond by position.
+    /// The name of an input or output that the corresponding one of the other graph has too. Results of blocks correspond by position,
+    /// and tensors that a loop defines by their roles.
     pub(super) fn port(&self, number: usize) -> String {
         let title = self.title(number);
         match (self.level, self.node(number).kind) {
@@ -125,14 +117,19 @@ impl<'p> Graph<'p> {
                 let before = self.scope.nodes.iter().take(number);
                 before.filter(|node| node.kind == Kind::Output).count().to_string()
             }
-            (Level::Block, Kind::Input) => self.tensors.get(title).map_or(title, String::as_str).to_owned(),
+            (Level::Block, Kind::Input) => match &self.node(number).role {
+                // No name has this sign.
+                Some(role) => format!("+{role}"),
+                None => self.tensors.get(title).map_or(title, String::as_str).to_owned(),
+            },
             _ => title.to_owned(),
         }
     }
 
-    /// The type of a tensor, with the names that dimensions have in the other graph.
+    /// The type of a tensor, with the names that dimensions have in the other graph, and without the bounds of unnamed ones that may
+    /// follow from other bounds.
     pub(super) fn type_of(&self, tensor: &Tensor) -> String {
-        if self.dimensions.is_empty() {
+        if self.dimensions.is_empty() && !self.has_other_bounds {
             return tensor.r#type.clone();
         }
         let extents = tensor.structure.extents.iter().map(|extent| match extent {
@@ -140,23 +137,30 @@ impl<'p> Graph<'p> {
                 let name = self.dimensions.get(name).unwrap_or(name);
                 Dimension::Dynamic(Some(name.clone()), *bound)
             }
+            Dimension::Dynamic(None, _) if self.has_other_bounds => Dimension::Dynamic(None, 0),
             other => other.clone(),
         });
         TensorType { element: tensor.structure.element.clone(), extents: extents.collect() }.to_string()
     }
 
     /// The attributes and types of an invocation, each with the digest of its value.
-    pub(super) fn attributes(&self, number: usize) -> Vec<(&'p str, (&'p str, Digest))> {
+    pub(super) fn attributes(&self, number: usize) -> Attributes<'p> {
         let instance = self.node(number).instance.and_then(|instance| self.model.instances.get(instance));
-        let attributes = instance.into_iter().flat_map(|i| i.attributes.iter().zip(&i.digests));
-        attributes.map(|((name, value), digest)| (name.as_str(), (value.as_str(), *digest))).collect()
+        instance.map_or_else(Vec::new, attributes)
     }
 
-    /// The label of an invocation. Without an explicit one, it is the name of the first result, which is not compared.
+    /// The parts of a box that pages do not show, with the names that dimensions have in the other graph. Upper bounds that differ
+    /// result in other limits of iterations.
+    pub(super) fn unseen(&self, number: usize) -> BTreeMap<&'static str, String> {
+        let unseen = self.node(number).unseen.iter();
+        let compared = unseen.filter(|(name, _)| *name != ITERATIONS || !self.has_other_bounds);
+        compared.map(|(name, text)| (*name, text.shown(&self.dimensions))).collect()
+    }
+
+    /// The label of an invocation. Without an explicit one, it is the name of a tensor, which is not compared.
     pub(super) fn label(&self, number: usize) -> Option<&'p str> {
         let node = self.node(number);
-        let result = node.outputs.first().map(local);
-        node.label.as_deref().filter(|label| result != Some(*label))
+        node.label.as_deref().filter(|_| !node.is_label_implicit)
     }
 
     /// Whether a box is an operation, not an input or an output.
@@ -187,6 +191,15 @@ impl<'p> Graph<'p> {
             Operand::Result(maker, result) => format!("result {} of {}", result + 1, self.described(*maker)),
         }
     }
+}
+
+/// Attributes and types by name, each with the digest of its value.
+pub(super) type Attributes<'p> = Vec<(&'p str, (&'p str, Digest))>;
+
+/// The attributes and types of an instance.
+pub(super) fn attributes(instance: &Instance) -> Attributes<'_> {
+    let attributes = instance.attributes.iter().zip(&instance.digests);
+    attributes.map(|((name, value), digest)| (name.as_str(), (value.as_str(), *digest))).collect()
 }
 
 /// The name of a tensor in its graph.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Finds the boxes of two graphs that correspond to each other.
 
-use super::graph::{Graph, Level, Operand};
+use super::graph::{Attributes, Graph, Operand};
 use crate::picture::Kind;
-use crate::text::Digest;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -46,7 +45,6 @@ pub(super) fn pairs(a: &Graph, b: &Graph) -> Pairs {
         (!graph.is_operation(n)).then(|| (graph.node(n).kind == Kind::Input, graph.port(n)))
     };
     unique(a, b, &mut pairs, ports);
-    inputs_in_order(a, b, &mut pairs);
     unique(a, b, &mut pairs, |graph, n| graph.node(n).label.clone());
     unique(a, b, &mut pairs, |graph, n| {
         graph.node(n).note.clone().map(|note| (graph.operator(n).to_owned(), note))
@@ -95,8 +93,9 @@ impl<'p> Numbers<'p> {
             let kind = graph.node(n).kind;
             let structure = Structure {
                 kind,
-                title: if graph.is_operation(n) { graph.title(n).to_owned() } else { graph.port(n) },
+                title: if graph.is_operation(n) { graph.operator(n).to_owned() } else { graph.port(n) },
                 attributes: graph.attributes(n),
+                unseen: graph.unseen(n),
                 types: graph.node(n).outputs.iter().map(|tensor| graph.type_of(tensor)).collect(),
                 operands: operands.collect(),
             };
@@ -112,25 +111,10 @@ impl<'p> Numbers<'p> {
 struct Structure<'p> {
     kind: Kind,
     title: String,
-    attributes: Vec<(&'p str, (&'p str, Digest))>,
+    attributes: Attributes<'p>,
+    unseen: BTreeMap<&'static str, String>,
     types: Vec<String>,
     operands: Vec<Operand>,
-}
-
-/// Matches the tensors that a loop defines for its block, whose names do not count, by position if both graphs have equally many.
-fn inputs_in_order(a: &Graph, b: &Graph, pairs: &mut Pairs) {
-    if a.level != Level::Block {
-        return;
-    }
-    let remaining = |graph: &Graph, taken: &[Option<usize>]| -> Vec<usize> {
-        let is_from_loop =
-            |n: &usize| graph.node(*n).kind == Kind::Input && !graph.tensors.contains_key(graph.title(*n));
-        free(taken).filter(is_from_loop).collect()
-    };
-    let (first, second) = (remaining(a, &pairs.second), remaining(b, &pairs.first));
-    if first.len() == second.len() {
-        first.into_iter().zip(second).for_each(|(one, other)| pairs.add(one, other));
-    }
 }
 
 /// Matches boxes with a key that no other unmatched box of either graph has.

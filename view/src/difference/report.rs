@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The differences between boxes and variables that correspond to each other.
 
-use super::graph::{Graph, Level, Operand};
+use super::graph::{self, Attributes, Graph, Level, Operand};
 use super::matching::Pairs;
 use super::{Change, Detail, Difference, short};
 use crate::picture::{Kind, Picture};
-use crate::text::Digest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences between two graphs.
@@ -61,15 +60,14 @@ fn changed(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Opt
     };
     let (node, other_node) = (a.node(one), b.node(other));
     if a.is_operation(one) {
-        note("operator", [Some(a.title(one)), Some(b.title(other))]);
+        note("operator", [Some(a.operator(one)), Some(b.operator(other))]);
     }
     note("label", [a.label(one), b.label(other)]);
-    details.extend(attributes(a, b, one, other));
+    details.extend(attributes([a.attributes(one), b.attributes(other)]));
+    let [first, second] = [a.unseen(one), b.unseen(other)];
+    details.extend(changed_values(&first, &second, |name| (*name).to_owned(), String::clone));
     details.extend(types(a, b, one, other));
-    // The blocks of a branch are compared instead of its operands, which are all tensors that they read.
-    if node.title != "if" || node.kind != Kind::Control {
-        details.extend(operands(a, b, pairs, one, other));
-    }
+    details.extend(operands(a, b, pairs, one, other));
     (!details.is_empty()).then(|| Difference {
         change: Change::Changed,
         item: item(a, one),
@@ -79,17 +77,40 @@ fn changed(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Opt
     })
 }
 
-/// The attributes of two boxes that differ.
-fn attributes(a: &Graph, b: &Graph, one: usize, other: usize) -> Vec<Detail> {
-    let [first, second] = [a.attributes(one), b.attributes(other)]
-        .map(|list| list.into_iter().collect::<BTreeMap<&str, (&str, Digest)>>());
-    let names: BTreeSet<&str> = first.keys().chain(second.keys()).copied().collect();
-    let changed = names.into_iter().filter(|name| first.get(name) != second.get(name));
-    let details = changed.map(|name| {
-        let texts = [&first, &second].map(|list| list.get(name).map(|(text, _)| (*text).to_owned()));
-        Detail { part: format!("attribute {name}"), values: distinct(texts) }
+/// The differences between the attributes of the graphs of two models.
+pub(super) fn entry(models: [&Picture; 2]) -> Vec<Difference> {
+    let lists = models.map(|model| model.instances.get(model.entry).map_or_else(Vec::new, graph::attributes));
+    let details = attributes(lists);
+    let name = "of the model".to_owned();
+    let difference =
+        Difference { change: Change::Changed, item: "graph", name, locations: [None, None], details };
+    if difference.details.is_empty() { Vec::new() } else { vec![difference] }
+}
+
+/// The keys of both maps in order.
+pub(super) fn keys<'m, K: Ord, V>(first: &'m BTreeMap<K, V>, second: &'m BTreeMap<K, V>) -> BTreeSet<&'m K> {
+    first.keys().chain(second.keys()).collect()
+}
+
+/// The values that differ, by key.
+pub(super) fn changed_values<K: Ord, V: PartialEq>(
+    first: &BTreeMap<K, V>,
+    second: &BTreeMap<K, V>,
+    part: impl Fn(&K) -> String,
+    text: impl Fn(&V) -> String,
+) -> Vec<Detail> {
+    let changed = keys(first, second).into_iter().filter(|key| first.get(key) != second.get(key));
+    let details = changed.map(|key| {
+        let texts = [first, second].map(|list| list.get(key).map(&text));
+        Detail { part: part(key), values: distinct(texts) }
     });
     details.collect()
+}
+
+/// The attributes that differ.
+fn attributes(lists: [Attributes; 2]) -> Vec<Detail> {
+    let [first, second] = lists.map(|list| list.into_iter().collect::<BTreeMap<_, _>>());
+    changed_values(&first, &second, |name| format!("attribute {name}"), |(text, _)| (*text).to_owned())
 }
 
 /// Texts of different values. Equal texts are truncated at the same elements.
@@ -128,9 +149,12 @@ fn types(a: &Graph, b: &Graph, one: usize, other: usize) -> Option<Detail> {
     Some(Detail { part: "type".to_owned(), values: results.map(|types| Some(text(types))) })
 }
 
-/// The operands of two boxes that do not correspond to each other.
+/// The operands of two boxes that do not correspond to each other, without the tensors that only blocks read.
 fn operands(a: &Graph, b: &Graph, pairs: &Pairs, one: usize, other: usize) -> Vec<Detail> {
-    let (first, second) = (a.operands(one), b.operands(other));
+    let read = |graph: &Graph, n: usize| -> Vec<Operand> {
+        graph.operands(n).iter().take(graph.node(n).operands).cloned().collect()
+    };
+    let (first, second) = (read(a, one), read(b, other));
     let mut details = Vec::new();
     for position in 0..first.len().max(second.len()) {
         let values = (first.get(position), second.get(position));
@@ -174,7 +198,7 @@ pub(super) fn variables(models: [&Picture; 2]) -> Vec<Difference> {
         named.collect::<BTreeMap<_, _>>()
     });
     let mut differences = Vec::new();
-    for name in first.keys().chain(second.keys()).collect::<BTreeSet<_>>() {
+    for name in keys(&first, &second) {
         let types = [first.get(name), second.get(name)];
         if types[0] == types[1] {
             continue;

@@ -87,6 +87,12 @@ pub(super) fn compare(
     }
     first_difference(&lines, true)?;
     let mut report: String = lines.iter().map(|line| format!("{} {}\n", line.name, line.text)).collect();
+    let outputs = outputs::names(job.model.ir());
+    let missing: Vec<String> =
+        outputs.into_iter().filter(|name| !pairs.of_tensor.contains_key(name.as_str())).collect();
+    if !missing.is_empty() {
+        report += &format!("outputs without an array, not compared: {}\n", missing.join(", "));
+    }
     if !pairs.others.is_empty() {
         report += &format!("without a tensor of this name: {}\n", pairs.others.join(", "));
     }
