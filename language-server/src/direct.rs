@@ -57,8 +57,12 @@ mod tests {
         assert!(!published[0]["diagnostics"].as_array().unwrap().is_empty());
         assert!(server.diagnostics().is_empty());
         let file = json!({"textDocument": {"uri": "untitled:a"}});
-        assert!(server.request("textDocument/foldingRange", file).is_ok());
+        assert!(server.request("textDocument/foldingRange", file.clone()).is_ok());
         assert!(server.request("textDocument/hover", json!(1)).unwrap_err().contains("malformed"));
         assert_eq!(DirectServer::capabilities()["hoverProvider"], true);
+        // A closed document without a file has no diagnostics.
+        server.notify("textDocument/didClose", file);
+        let published = server.diagnostics();
+        assert_eq!((&published[0]["uri"], &published[0]["diagnostics"]), (&json!("untitled:a"), &json!([])));
     }
 }

@@ -166,7 +166,9 @@ impl Server {
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();
         let open = self.workspace.paths().filter(|path| *path != changed);
-        for path in std::iter::once(changed.as_path()).chain(open) {
+        // A closed document may have no file.
+        let exists = |path: &&Path| self.workspace.is_open(path) || path.exists();
+        for path in std::iter::once(changed.as_path()).filter(exists).chain(open) {
             let analysis = self.workspace.analyse(path);
             if roots.insert(analysis.main().to_path_buf()) {
                 for (url, list) in diagnostics::by_file(&analysis) {

@@ -95,6 +95,11 @@ impl Workspace {
         self.open.remove(path);
     }
 
+    /// Whether the editor has the text of a file.
+    pub(crate) fn is_open(&self, path: &Path) -> bool {
+        self.open.contains_key(path)
+    }
+
     /// Drops all analyses, because files have changed.
     pub(crate) fn forget(&mut self) {
         self.outdated.get_mut().append(self.known.get_mut());

@@ -11,7 +11,7 @@ use skript_frontend::diagnostics::codes::{
 use skript_frontend::source::{FileId, SourceMap, Span};
 use skript_runtime::profile::Step;
 use skript_semantics::{IntType, RealType};
-use skript_stablehlo::import::{Element, Float, Program, Refusal};
+use skript_stablehlo::import::{Element, Program, Refusal};
 use skript_tensor::npz::Npz;
 use skript_tensor::random::{self, Purpose};
 use skript_tensor::{ElementType, Tensor, TensorError, npy};
@@ -285,7 +285,7 @@ fn admitted(program: &Program, n: usize, element: ElementType, shape: &[u64]) ->
         return Err(format!("there is no argument {n}"));
     };
     // Every bf16 value is exactly representable in f32.
-    let half = wanted.element == Element::Float(Float::BF16) && element == ElementType::BF16;
+    let half = wanted.element == Element::Float(RealType::BF16) && element == ElementType::BF16;
     let extents: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
     if shape != extents || element != port.element && !half {
         return Err(format!(
