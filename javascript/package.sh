@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # package.sh FILE.tgz NOTICES.txt: packages the npm package. Equal files have equal archives: files are sorted, and their time is
 # SOURCE_DATE_EPOCH.
-set -eu
+set -euo pipefail
 output=$(realpath -m "$1") notices=$(realpath "$2")
 cd "$(dirname "$0")/.."
 javascript/build.sh

@@ -2,7 +2,7 @@
 """Completes the wheel of the package skript: adds MLIR, LLVM and the command-line tools beside the extension module, with
 relative paths, so that the package runs without other installed software.
 
-    bundle.py WHEEL --binaries target/release --patchelf PATCHELF -o FOLDER
+    bundle.py WHEEL --binaries target/release --patchelf PATCHELF --license LICENSE -o FOLDER
 
 Libraries that LLVM links, but that the compiler does not call (an SMT solver, XML, line editing, foreign calls), are
 replaced by libraries with the same symbols, which trap: they would be half of the wheel's dependencies.
@@ -143,9 +143,12 @@ def normalize(bill):
     bill.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def pack(folder, wheel):
-    """Writes a wheel with its list of files."""
+def pack(folder, wheel, licenses):
+    """Writes a wheel with its licenses and its list of files."""
     (metadata,) = folder.glob("*.dist-info")
+    (metadata / "licenses").mkdir(exist_ok=True)
+    for path in licenses:
+        shutil.copy2(path, metadata / "licenses" / path.name)
     for bill in metadata.glob("sboms/*.json"):
         normalize(bill)
     description = metadata / "WHEEL"
@@ -173,6 +176,7 @@ def main():
     parser.add_argument("--binaries", type=pathlib.Path, required=True)
     parser.add_argument("--patchelf", required=True)
     parser.add_argument("--tag", default=TAG, help="the platform tag")
+    parser.add_argument("--license", type=pathlib.Path, action="append", default=[], help="a file for the metadata")
     parser.add_argument("-o", dest="output", type=pathlib.Path, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -191,7 +195,7 @@ def main():
             stdout_of(options.patchelf, "--remove-rpath", extension)
         parts = options.wheel.stem.split("-")
         wheel = options.output / ("-".join([*parts[:4], options.tag]) + ".whl")
-        pack(folder, wheel)
+        pack(folder, wheel, options.license)
     print("%s: %.1f MB" % (wheel, wheel.stat().st_size / 1e6))
 
 

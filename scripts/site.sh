@@ -11,7 +11,8 @@ if ! build/mdbook/bin/mdbook --version 2>/dev/null | grep -qx "mdbook v$version"
   target=$(mktemp -d)
   trap 'rm -rf "$target"' EXIT
   root=$PWD/build/mdbook
-  (cd / && cargo install --quiet --locked --root "$root" --target-dir "$target" --version $version --no-default-features --features search mdbook)
+  # Without optimization: the site is small.
+  (cd / && cargo install --quiet --debug --locked --root "$root" --target-dir "$target" --version $version --no-default-features --features search mdbook)
 fi
 javascript/build.sh || {
   status=$?

@@ -69,7 +69,7 @@ def dependencies(binaries):
         control.parent.mkdir()
         control.write_text("Source: skriptnd\n\nPackage: skriptnd\nArchitecture: any\n")
         # Debian has MLIR's libraries in a folder of its version.
-        command = ["dpkg-shlibdeps", "-O", "--ignore-missing-info", *("-l%s" % folder for folder in library_folders(binaries)), *binaries]
+        command = ["dpkg-shlibdeps", "-O", "--ignore-missing-info", *("-l%s" % folder for folder in library_folders()), *binaries]
         # Perl's hash order selects one of two paths to libLLVM, and only one path has a package.
         environment = {**os.environ, "PERL_HASH_SEED": "0"}
         done = subprocess.run([str(c) for c in command], cwd=temporary, check=True, capture_output=True, text=True, env=environment)
@@ -81,7 +81,7 @@ def dependencies(binaries):
     return ", ".join(sorted(depends))
 
 
-def library_folders(binaries):
+def library_folders():
     """The folders of libraries outside of the usual ones."""
     paths = {path.parent for name in TOOLS for path in loaded_libraries(BUILT / name).values()}
     return sorted(str(path) for path in paths if "llvm" in str(path))
@@ -93,7 +93,7 @@ def debian(root, options):
     # Debian's package has MLIR in its own folder.
     for binary in binaries:
         if any("MLIR" in name or "LLVM" in name for name in needed(binary)):
-            stdout_of(options.patchelf, "--set-rpath", ":".join(library_folders(binaries)), binary)
+            stdout_of(options.patchelf, "--set-rpath", ":".join(library_folders()), binary)
     depends = dependencies(binaries)
     with tempfile.TemporaryDirectory() as temporary:
         package = pathlib.Path(temporary, "package")
@@ -118,7 +118,7 @@ def archive(root, options):
     folder = {**{root / "bin" / tool: "$ORIGIN/../lib" for tool in TOOLS}, root / "lib/libskript-c.so": "$ORIGIN"}
     # The search for libraries uses the paths of the build.
     for binary in folder:
-        stdout_of(options.patchelf, "--set-rpath", ":".join(library_folders(folder)), binary)
+        stdout_of(options.patchelf, "--set-rpath", ":".join(library_folders()), binary)
     relocate(folder, root / "lib", options.patchelf)
     output = options.output / (name + ".tar.gz")
     with open(output, "wb") as file, gzip.GzipFile("", "wb", options.level, file, mtime=0) as packed:

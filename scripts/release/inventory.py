@@ -74,6 +74,19 @@ def crates():
     return version, found
 
 
+def standard_library():
+    """Rust's standard library, which all binaries link. Its version is that of the compiler."""
+    def stdout_of(*arguments):
+        return subprocess.run(["rustc", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+    folder = pathlib.Path(stdout_of("--print", "sysroot").strip(), "share/doc/rust/html/static.files")
+    files = [path for name in ("COPYRIGHT", "LICENSE-MIT", "LICENSE-APACHE") for path in folder.glob(name + "-*.txt")]
+    if not files:
+        sys.exit("inventory: %s lacks the standard library's licenses" % folder)
+    texts = [path.read_text(encoding="utf-8").strip() for path in files]
+    return Package("generic", "rust-std", stdout_of("--version").split()[1], "MIT OR Apache-2.0", texts)
+
+
 def npm_packages(metafile):
     inputs = json.loads(metafile.read_text())["inputs"]
     folders = {match[0] for match in (re.match(r".*node_modules/(?:@[^/]+/)?[^/]+", path) for path in inputs) if match}
@@ -142,6 +155,7 @@ def main():
     parser.add_argument("--binary", help="packages contain the libraries of this binary")
     options = parser.parse_args()
     version, packages = crates()
+    packages.append(standard_library())
     packages += npm_packages(options.metafile) if options.metafile else []
     packages += debian_packages(carried([options.binary])[0].values()) if options.binary else []
     packages.sort(key=lambda package: (package.kind, package.name, package.version))

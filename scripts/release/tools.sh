@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 tools=build/release-tools
-# `$tools/requirements.txt` is a copy of the requirements that were installed into the environment.
+# `$tools/*.txt` are copies of the requirements that were installed into the environment.
 if ! cat python/requirements.txt scripts/release/requirements.txt | cmp -s - "$tools/requirements.txt"; then
   echo "release: installing the packages of scripts/release/requirements.txt into $tools"
   [ -x "$tools/bin/python" ] || python3 -m venv "$tools"
@@ -13,6 +13,7 @@ if ! cat python/requirements.txt scripts/release/requirements.txt | cmp -s - "$t
   done
   cat python/requirements.txt scripts/release/requirements.txt >"$tools/requirements.txt"
 fi
-if [ "${1:-}" = --zig ] && ! "$tools/bin/python" -c 'import ziglang' 2>/dev/null; then
+if [ "${1:-}" = --zig ] && ! cmp -s scripts/release/zig.txt "$tools/zig.txt"; then
   "$tools/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r scripts/release/zig.txt
+  cp scripts/release/zig.txt "$tools/zig.txt"
 fi

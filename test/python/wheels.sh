@@ -9,7 +9,7 @@ trap 'rm -rf "$fresh"' EXIT
 python3 -m venv "$fresh/venv"
 "$fresh/venv/bin/python" -m pip install -q --disable-pip-version-check build/wheels/skript*.whl
 limit() { [ "$(stat -c %s $1)" -le "$2" ] || { echo "$1 is larger than $2 bytes"; exit 1; }; }
-limit "build/wheels/skript-[0-9]*.whl" 110000000
+limit "build/wheels/skript-[0-9]*.whl" 115000000
 limit "build/wheels/skript_runtime-*.whl" 5000000
 here=$PWD
 cd "$fresh"
