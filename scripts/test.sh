@@ -55,6 +55,8 @@ alone() {
   await 0
 }
 
+# The WebAssembly module of tests.
+export SKRIPT_WASM_PROFILE=wasm-test
 alone "format" cargo fmt --all --check
 # Also builds the libraries: shared objects of models are linked with one.
 alone "one build" .venv/bin/python test/one_build.py
@@ -64,7 +66,7 @@ alone "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
 # Packages all crates as for crates.io. A lock file would require that their dependencies are published.
 alone "packages" cargo package --offline --quiet --no-verify --allow-dirty --exclude-lockfile --workspace --exclude skript-tidy
 alone "house rules" cargo run --release --quiet -p skript-tidy
-alone "unit tests" cargo test --release --workspace --quiet --no-fail-fast
+alone "unit tests" scripts/unit-tests.sh
 alone "lit" scripts/lit.sh
 step "round trips" .venv/bin/python test/round_trips.py
 step "repeated passes" .venv/bin/python test/repeated_passes.py
@@ -102,8 +104,10 @@ step "spellings of formulas" .venv/bin/python test/differential/spellings.py --c
 step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$all" = --all ] && echo 1000 || echo 100)
 step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript
 step "ONNX networks" .venv/bin/python test/import/networks.py
-step "ONNX operators" .venv/bin/python test/import/operators.py
-step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py
+# Another part each day.
+part=$([ "$all" = --all ] || echo --shard day/3)
+step "ONNX operators" .venv/bin/python test/import/operators.py $part
+step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py $part
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
 # Runs only the small models of shipped.py.
 step "ONNX models of packages" .venv/bin/python test/import/shipped.py $([ "$all" = --all ] && echo "--threads=" || echo --quick)
@@ -128,6 +132,7 @@ else
 fi
 step "accuracy" scripts/accuracy.sh $all
 step "training" .venv/bin/python test/training/run.py --skript target/release/skript
+step "tangents" .venv/bin/python test/training/tangents.py
 # With torch, if it is installed in build/networks-venv; otherwise prints that it is skipped.
 step "gradients, ONNX networks" "$(test -x build/networks-venv/bin/python && echo build/networks-venv || echo .venv)/bin/python" test/training/networks.py
 step "quantized networks" .venv/bin/python test/quantize/check.py --skript target/release/skript
@@ -151,14 +156,15 @@ alone "a tool out of the tree" scripts/out-of-tree.sh
 if [ "$all" = --all ]; then step "examples of Ray and Spark" scripts/scale.sh --rows 6000; fi
 step "example smollm2" examples/smollm2/run.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
-# Another quarter each day.
-jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/4)"
+# Another sixteenth each day.
+jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/16)"
 step "JAX programs" .venv/bin/python $jax
 step "JAX programs with symbolic dimensions" .venv/bin/python test/stablehlo/jax_symbolic.py --skript target/release/skript
 step "JAX programs through the dialect" .venv/bin/python $jax --through-skript
 step "JAX programs in upstream dialects" .venv/bin/python $jax --to-linalg "$(scripts/llvm/bin/llvm-config --bindir)/mlir-opt"
 step "intrinsics in XLA" .venv/bin/python test/stablehlo/intrinsics.py --skript target/release/skript
 if [ "$all" = --all ]; then
+  step "constants of StableHLO" .venv/bin/python test/stablehlo/run/constants.py out/constants
   step "library in XLA" .venv/bin/python test/stablehlo/library.py --skript target/release/skript --sample 3
   step "library in XLA, padded" .venv/bin/python test/stablehlo/library.py --skript target/release/skript --sample 1 --dynamic all
 fi
@@ -220,12 +226,12 @@ if [ -d "$suite" ]; then
     # Another shard each day.
     step "StableHLO in XLA, a shard" xla --shard day/8 --seconds 75
   fi
-  # Another half each day.
-  half=$([ "$all" = --all ] || echo --shard day/2)
-  step "StableHLO in XLA, padded" .venv/bin/python test/stablehlo/padded.py --skript target/release/skript $half
+  # Another quarter each day.
+  quarter=$([ "$all" = --all ] || echo --shard day/4)
+  step "StableHLO in XLA, padded" .venv/bin/python test/stablehlo/padded.py --skript target/release/skript $quarter
   step "StableHLO in XLA, infinite factors" .venv/bin/python test/stablehlo/infinite.py --skript target/release/skript
   step "linalg in IREE" .venv/bin/python test/iree/linalg.py --skript target/release/skript --mlir-opt "$(scripts/llvm/bin/llvm-config --bindir)/mlir-opt"
-  step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript $half
+  step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript $quarter
   if [ "$all" = --all ]; then
     step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/{dialect,passes,pipeline,stablehlo,translate}
     for pipeline in linalg-named affine scf; do

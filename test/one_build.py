@@ -5,6 +5,7 @@
 Otherwise, Cargo builds the dependency and all its dependents again. `features/Cargo.toml` has the list.
 """
 
+import re
 import subprocess
 import sys
 
@@ -23,6 +24,15 @@ def main():
     whole = chosen("--workspace")
     programs = chosen("--workspace", "-e", "no-dev")
     failures = [("cargo build --workspace", line) for line in sorted(programs - whole)]
+    # The packages whose unit tests are compiled separately.
+    with open("scripts/unit-tests.sh") as script:
+        large = re.search(r"^large=\((.*)\)$", script.read(), re.MULTILINE).group(1).split()
+    # The features of build scripts and procedural macros are chosen apart from those of programs.
+    edges = ("-e", "no-dev,no-build,no-proc-macro")
+    linked = chosen("--workspace", *edges)
+    for package in large:
+        lines = chosen("-p", package, "-p", "skript-features", *edges) - linked
+        failures += [(f"-p {package} -p skript-features", line) for line in sorted(lines)]
     for package in ALONE:
         failures += [(f"-p {package}", line) for line in sorted(chosen("-p", package, "-e", "no-dev") - whole)]
     for command, line in failures:

@@ -55,19 +55,21 @@ def compare(call, name, part, before, once, twice):
         yield "%s: %s creates an operation without a location: %s" % (name, call, WITHOUT_LOCATION.search(once).group())
 
 
-def check(opt, call, names, texts):
-    """The number of modules that a pass changes, and the errors."""
+def check(opt, call, modules):
+    """The number of modules that a pass changes, and the errors. A module has its name, its text, and the text as MLIR prints it."""
     try:
-        results = [run_passes(opt, texts, passes) for passes in ((), (call,), (call, call))]
+        results = [run_passes(opt, [text for _, text, _ in modules], passes) for passes in ((call,), (call, call))]
     except Crash as crash:
         return 0, [str(crash)]
-    changed = [module for module in zip(names, texts, *results) if module[2] and module[3] and module[2] != module[3]]
+    both = [(*module, *after) for module, *after in zip(modules, *results)]
+    changed = [module for module in both if module[2] and module[3] and module[2] != module[3]]
     return len(changed), [problem for module in changed for problem in compare(call, *module)]
 
 
-def parts(path):
-    texts = SPLIT.split(path.read_text())
-    return [("%s, part %d" % (path.relative_to(ROOT), n), part) for n, part in enumerate(texts)]
+def read(opt, paths):
+    """The modules of files."""
+    named = [("%s, part %d" % (path.relative_to(ROOT), n), part) for path in sorted(paths) for n, part in enumerate(SPLIT.split(path.read_text()))]
+    return [(*module, printed) for module, printed in zip(named, run_passes(opt, [text for _, text in named], ()))]
 
 
 def main():
@@ -75,18 +77,19 @@ def main():
     parser.add_argument("--skript-opt", default=str(ROOT / "target/release/skript-opt"))
     parser.add_argument("passes", nargs="*", help="names of passes; all by default")
     arguments = parser.parse_args()
-    others = [part for path in sorted((ROOT / "test/pipeline").glob("*.mlir")) for part in parts(path)]
+    opt = arguments.skript_opt
+    others = read(opt, (ROOT / "test/pipeline").glob("*.mlir"))
     problems = []
     for folder in sorted((ROOT / "test/passes").iterdir()):
         if arguments.passes and folder.name not in arguments.passes:
             continue
         tests = sorted(folder.glob("*.mlir"))
-        own = [part for path in tests for part in parts(path)]
+        own = read(opt, tests)
         plain = "--" + folder.name
         calls = invocations(folder.name, [path.read_text() for path in tests])
-        jobs = [(call, *zip(*(own + others if call == plain else own))) for call in calls]
+        jobs = [(call, own + others if call == plain else own) for call in calls]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-            results = list(pool.map(lambda job: check(arguments.skript_opt, *job), jobs))
+            results = list(pool.map(lambda job: check(opt, *job), jobs))
         changed = sum(count for count, _ in results)
         pass_problems = [problem for _, reported in results for problem in reported]
         print("%s: %d modules changed, %d problems" % (folder.name, changed, len(pass_problems)), flush=True)

@@ -34,13 +34,13 @@ def read(opt, path):
     survived, refused, failures = 0, 0, []
     for number, part in enumerate(parts):
         name = "%s, part %d" % (path.relative_to(ROOT), number)
-        parses, said = run(opt, part, flags)
-        if not parses:
-            refused += 1
-            continue
         survives, said = run(opt, part, [*flags, "--verify-roundtrip"])
-        survived += survives
-        failures += [] if survives else ["%s: %s" % (name, said.strip())]
+        if survives:
+            survived += 1
+        elif run(opt, part, flags)[0]:
+            failures.append("%s: %s" % (name, said.strip()))
+        else:
+            refused += 1
     return survived, refused, failures
 
 

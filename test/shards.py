@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of tests that take minutes, of which each run takes one."""
+import time
+
+HELP = "I/N: every Nth case from the Ith; 'day/N': another one each day"
+
+
+def shard(things, which):
+    """Every Nth item from the Ith on, for `I/N`; for `day/N`, I depends on the day."""
+    own, count = which.split("/")
+    own = time.localtime().tm_yday if own == "day" else int(own)
+    return things[own % int(count)::int(count)]
