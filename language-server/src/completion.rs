@@ -5,12 +5,15 @@ use crate::analysis::Analysis;
 use crate::hover;
 use crate::names::{Entity, Names, declared_in, definition_at};
 use crate::signature_help;
-use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind};
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, Documentation, MarkupContent,
+    MarkupKind,
+};
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::eval::spelling::builtin;
 use skript_frontend::library;
 use skript_frontend::syntax::block_names;
-use skript_frontend::syntax::token::{Bracket, TokenKind, enclosing, path, scan};
+use skript_frontend::syntax::token::{Bracket, Token, TokenKind, enclosing, path};
 use skript_semantics::ScalarOp;
 
 const WORDS: [&str; 18] = [
@@ -30,11 +33,38 @@ enum Context<'t> {
     Anything,
 }
 
+/// Maximum number of items in an answer. Editors ask again while one types if there are more.
+const MAX_ITEMS: usize = 1000;
+
 /// The completions at an offset of a module's text.
-pub(crate) fn items(names: &Names, offset: usize) -> Vec<CompletionItem> {
-    let (analysis, text) = (names.analysis, names.text());
-    let before = text.get(..offset).unwrap_or(text);
-    match Context::from_text(before) {
+pub(crate) fn completions(names: &Names, offset: usize) -> CompletionResponse {
+    let mut items = items(names, offset);
+    if items.len() <= MAX_ITEMS {
+        return CompletionResponse::Array(items);
+    }
+    let before = before(names, offset);
+    let (_, word) = before.split_at(without_word(before).len());
+    let is_operator = |item: &CompletionItem| item.kind == Some(CompletionItemKind::FUNCTION);
+    items.sort_by_key(|item| (!item.label.starts_with(word), is_operator(item)));
+    items.truncate(MAX_ITEMS);
+    CompletionResponse::List(CompletionList { is_incomplete: true, items })
+}
+
+/// The text before an offset.
+fn before<'a>(names: &Names<'a>, offset: usize) -> &'a str {
+    let text = names.text();
+    text.get(..offset).unwrap_or(text)
+}
+
+/// The text without the name at its end.
+fn without_word(text: &str) -> &str {
+    text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn items(names: &Names, offset: usize) -> Vec<CompletionItem> {
+    let (analysis, before) = (names.analysis, before(names, offset));
+    let (tokens, _) = names.tokens.split_at(names.tokens.partition_point(|token| token.end <= offset));
+    match Context::new(before, tokens) {
         Context::Block => plain(block_names(), CompletionItemKind::KEYWORD),
         Context::Import => plain(library::names(), CompletionItemKind::MODULE),
         Context::BuiltIn => plain(built_ins(), CompletionItemKind::FUNCTION),
@@ -51,30 +81,34 @@ pub(crate) fn items(names: &Names, offset: usize) -> Vec<CompletionItem> {
 }
 
 impl<'t> Context<'t> {
-    fn from_text(before: &'t str) -> Self {
-        let mut tokens = scan(before);
-        // The name that is being written.
-        tokens.pop_if(|t| t.kind == TokenKind::Word && t.end == before.len());
+    /// The context at the end of a text with these tokens.
+    fn new(before: &'t str, tokens: &[Token<'t>]) -> Self {
+        let tokens = match tokens.split_last() {
+            // The name that is being written.
+            Some((last, others)) if last.kind == TokenKind::Word && last.end == before.len() => others,
+            _ => tokens,
+        };
         let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
-        let head = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let head = without_word(before);
         if head.ends_with('@') {
             return Context::Block;
         }
-        if line.trim_start().starts_with("import ") {
+        let statement = line.rsplit_once(';').map_or(line, |(_, statement)| statement);
+        if statement.trim_start().starts_with("import ") {
             return Context::Import;
         }
         // If the line has an odd number of backticks before the position, the position is inside a pair.
         if line.matches('`').count() % 2 == 1 {
             return Context::BuiltIn;
         }
-        if let [owner @ .., point] = tokens.as_slice()
+        if let [owner @ .., point] = tokens
             && head.ends_with('.')
             && point.text == "."
             && let Some(path) = path(before, owner)
         {
             return Context::Member(path);
         }
-        let (owner, inside) = tokens.split_at(enclosing(&tokens).unwrap_or(tokens.len()));
+        let (owner, inside) = tokens.split_at(enclosing(tokens).unwrap_or(tokens.len()));
         let Some(open) = inside.first().filter(|open| open.kind == TokenKind::Open(Bracket::Curly)) else {
             return Context::Anything;
         };
@@ -179,9 +213,10 @@ fn anything(names: &Names, offset: usize) -> Vec<CompletionItem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skript_frontend::syntax::token::scan;
 
     fn name(before: &str) -> String {
-        match Context::from_text(before) {
+        match Context::new(before, &scan(before)) {
             Context::Block => "block".into(),
             Context::Import => "import".into(),
             Context::BuiltIn => "built-in".into(),
@@ -196,6 +231,8 @@ mod tests {
         for (before, want) in [
             ("graph G { @in", "block"),
             ("import l", "import"),
+            ("import nn; import l", "import"),
+            ("import nn; graph G { @compose { y = nn.", "member of nn"),
             ("y = nn.", "member of nn"),
             ("y = nn.co", "member of nn"),
             ("y = ops.mine.f", "member of ops.mine"),

@@ -42,13 +42,18 @@ pub(crate) fn text(analysis: &Analysis, entity: &Entity) -> String {
     }
 }
 
+/// The name of a module with a dot. A text that is not saved has no name.
+fn qualifier(module: &Module) -> String {
+    if module.name.contains(':') { String::new() } else { format!("{}.", module.name) }
+}
+
 /// `operator nn.linear` with types, attributes, inputs and outputs, one per line.
 pub(crate) fn signature(analysis: &Analysis, module: &Module, definition: &Definition) -> String {
     let kind = match definition.kind {
         DefinitionKind::Operator => "operator",
         DefinitionKind::Graph => "graph",
     };
-    let mut text = format!("{kind} {}.{}", module.name, definition.name.name);
+    let mut text = format!("{kind} {}{}", qualifier(module), definition.name.name);
     let types: Vec<String> = definition.dtypes.iter().map(|t| one_line(analysis, t.span)).collect();
     let mut list = |name: &str, items: Vec<String>| {
         if !items.is_empty() {

@@ -91,12 +91,17 @@ pub(crate) fn answer(workspace: &Workspace, request: Request) -> Response {
         .on::<Rename>(|p| place(&p.text_document_position)?.rename(workspace, &p.new_name))
         .on::<Completion>(|p| {
             let place = place(&p.text_document_position)?;
-            let mut items = place.names().map(|names| completion::items(&names, place.offset));
+            let mut answer = place.names().map(|names| completion::completions(&names, place.offset));
+            let items = match &mut answer {
+                Some(CompletionResponse::Array(items)) => items.as_mut_slice(),
+                Some(CompletionResponse::List(list)) => list.items.as_mut_slice(),
+                None => &mut [],
+            };
             // The file in which the names of the items have their meaning.
-            for data in items.iter_mut().flatten().filter_map(|item| item.data.as_mut()) {
+            for data in items.iter_mut().filter_map(|item| item.data.as_mut()) {
                 *data = serde_json::json!([p.text_document_position.text_document.uri, data]);
             }
-            Ok(items.map(CompletionResponse::Array))
+            Ok(answer)
         })
         .on::<ResolveCompletionItem>(|mut item| {
             let data = item.data.take().and_then(|data| serde_json::from_value(data).ok());

@@ -175,6 +175,37 @@ fn completion_follows_the_position() {
     editor.quit();
 }
 
+#[test]
+fn long_lists_of_completions_have_the_matching_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = folder.path().join("main.sknd");
+    let mut editor = Editor::start(&folder.path().join("cache"));
+    let operator = |n| {
+        format!(
+            "operator f{n} {{ @input {{ x: real[n]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,], i < n; }} }}\n"
+        )
+    };
+    let operators: String = (0..3000).map(operator).collect();
+    for (typed, wanted) in [("f2987", vec!["f2987"]), ("", vec!["x", "if", "f0"])] {
+        let text = format!(
+            "{operators}graph G {{\n    @input {{ x: real[2]; }}\n    @compose {{\n        y = {typed}"
+        );
+        editor.open(&main, &text);
+        let line = text.matches('\n').count();
+        let location = json!({
+            "textDocument": {"uri": url(&main)},
+            "position": {"line": line, "character": 12 + typed.len()},
+        });
+        let answer = editor.ask("textDocument/completion", location);
+        assert_eq!(answer["isIncomplete"], true);
+        let labels: Vec<&str> =
+            answer["items"].as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap()).collect();
+        assert_eq!(labels.len(), 1000);
+        assert!(wanted.iter().all(|name| labels.contains(name)), "{typed}: {:?}", &labels[..20]);
+    }
+    editor.quit();
+}
+
 /// Every request has a response, even for unfinished text.
 #[test]
 fn requests_succeed_on_unfinished_texts() {

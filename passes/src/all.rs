@@ -116,6 +116,7 @@ pub const ALL: &[Pass] = &[
     codegen::annotations::PASS,
     codegen::entry::ADD,
     codegen::target::PASS,
+    codegen::line_tables::PASS,
 ];
 
 /// Registers all passes and named pipelines with MLIR; further calls have no effect.

@@ -52,11 +52,12 @@ impl Compiler {
     }
 
     /// The cache key of the plans for the kernels of a model. It depends on everything that determines the kernels, but not on the
-    /// paths of the files of the model.
+    /// paths of the files of the model, and not on line tables.
     pub fn plans_key(&self, model: &Model, sources: &SourceMap, options: &Options) -> String {
         let mut key = Key::new();
         let mut options = options.clone();
         options.target.plans.clear();
+        options.target.has_line_tables = false;
         self.add_code(&mut key, model, sources, &options);
         key.finish()
     }

@@ -20,6 +20,7 @@ pub(crate) mod inits;
 pub(crate) mod interface;
 pub(crate) mod intrinsics;
 pub(crate) mod library_math;
+pub(crate) mod line_tables;
 pub mod llvm;
 mod llvm_targets;
 pub(crate) mod loop_carried;

@@ -363,7 +363,7 @@ fn compile_for_gpu(
         Vec::new()
     } else {
         let device = device(module, gpu)?;
-        gpu::emit::emit(&device, gpu, Form::Object)?
+        gpu::emit::emit(&device, gpu, Form::Object, target.has_line_tables)?
     };
     run(module, &gpu_stages::host(target))?;
     let artifact = Artifact {
@@ -379,7 +379,7 @@ fn finish(module: &Module, options: &Options, stop: Stop, locations: bool) -> Re
         Stop::Code(form) => {
             observer::begins("code");
             Ok(match options.target.gpu {
-                Some(gpu) => gpu::emit::emit(module, gpu, form)?,
+                Some(gpu) => gpu::emit::emit(module, gpu, form, options.target.has_line_tables)?,
                 None => codegen::emit(module, &options.target.code, form)?,
             })
         }

@@ -78,6 +78,8 @@ pub struct TargetDescription {
     pub plans: String,
     /// Whether compilation proves that accesses are inside of their memory, as `skript-verify-accesses` does.
     pub verifies_accesses: bool,
+    /// Whether code has line tables, which state the line of the model for each instruction.
+    pub has_line_tables: bool,
 }
 
 /// Properties of a processor.
@@ -321,6 +323,7 @@ impl TargetDescription {
             device: DeviceChoice::Cpu,
             plans: String::new(),
             verifies_accesses: false,
+            has_line_tables: false,
             code,
         }
     }

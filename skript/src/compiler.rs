@@ -62,6 +62,14 @@ impl Compiler {
         self
     }
 
+    /// The compiler that adds line tables to code, by which debuggers, profilers and assembly text state the line of the model for each
+    /// instruction. SPIR-V has none.
+    #[must_use]
+    pub fn with_line_tables(mut self, has_line_tables: bool) -> Self {
+        self.options.target.has_line_tables = has_line_tables;
+        self
+    }
+
     /// The compiler with other options of the passes.
     #[must_use]
     pub fn with_options(self, options: Options) -> Self {

@@ -132,6 +132,20 @@ async function main() {
     await settled(page);
     assert.match(await lines(page), /\.visible \.entry kernel_0/);
   });
+  await test("instructions are linked to formulas and their invocations", async () => {
+    for (const [target, instruction] of [["cpu", "mul"], ["ptx", "mul.rn.f32"], ["amdgcn", "v_"], ["wasm32", "f32.mul"]]) {
+      await page.locator("#option-target").selectOption(target);
+      await settled(page);
+      assert.doesNotMatch(await lines(page), /\.loc\b|debug_/, target);
+      await page.locator("#panel .located", { hasText: instruction }).first().hover();
+      const origins = await page.locator(".cm-line.origin").allInnerTexts();
+      assert.ok(["y[i,] = 2.0", "doubled(x)"].every((part) => origins.some((line) => line.includes(part))), `${target}: ${origins}`);
+      await page.screenshot({ path: `${folder}/code-${target}.png` });
+    }
+    await place(page, 26, "        y = doubled".length);
+    await page.locator("#panel .located.current").first().waitFor();
+    await page.locator("#option-target").selectOption("cpu");
+  });
   await test("stages show what changed, and lines come from the text", async () => {
     await tab(page, "stages");
     await page.locator("#option-stage").selectOption("linalg");

@@ -119,7 +119,8 @@ async function complete(context) {
   const before = context.state.sliceDoc(Math.max(0, word.from - 1), word.from);
   if (!context.explicit && word.from === word.to && !/[.@{`]/.test(before)) return null;
   const { state } = context;
-  const items = await about(state, "textDocument/completion", { position: positionAt(state.doc, context.pos) });
+  const answer = await about(state, "textDocument/completion", { position: positionAt(state.doc, context.pos) });
+  const items = answer?.items ?? answer;
   if (!items || items.length === 0) return null;
   const options = items.map((item) => ({
     label: item.label,
@@ -128,7 +129,8 @@ async function complete(context) {
     apply: item.insertText ?? item.label,
     info: item.data ? () => documentation(item) : undefined,
   }));
-  return { from: word.from, options, validFor: /^\w*$/ };
+  // An incomplete list is requested again with the next key.
+  return { from: word.from, options, validFor: answer.isIncomplete ? undefined : /^\w*$/ };
 }
 
 async function documentation(item) {

@@ -15,10 +15,10 @@ const ENGINES = [["compiled"], ["reference", "evaluator"]];
 const views = {
   values: { fields: IS_STATIC ? ["real", "seed"] : ["real", "seed", "engine"], show: showValues },
   graph: { fields: [], show: showGraph },
-  model: { fields: ["real"], show: (text) => showText(text, []) },
+  model: { fields: ["real"], show: (text) => showLocated(located(text)) },
   stages: { fields: ["real"], show: showStages, own: stageOptions },
-  code: { fields: ["real", "target"], show: (text) => showText(text, []) },
-  stablehlo: { fields: ["real"], show: (text) => showText(text, []) },
+  code: { fields: ["real", "target"], show: (text) => showLocated(locatedCode(text)) },
+  stablehlo: { fields: ["real"], show: (text) => showLocated(located(text)) },
 };
 
 if (IS_STATIC) for (const name of ["stages", "code", "stablehlo"]) delete views[name];
@@ -225,8 +225,29 @@ function withoutLocations(line) {
   }
 }
 
-function showText(text) {
-  const { lines, origins } = located(text);
+/** Directives of line tables, and labels that only they use. */
+const LINE_TABLES = /^\s*\.(file\s+\d|loc\s)|^(\$L__|\.L)(tmp|func_begin)\d+:/;
+
+/** Assembly or PTX without line tables and comments: for each line, the lines of the playground's text it comes from. */
+function locatedCode(text) {
+  const lines = [];
+  const origins = [];
+  let origin = [];
+  let isHidden = false;
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const section = /^\s*\.(?:section\s+"?([^\s",]+)|text\b|data\b|bss\b)/.exec(line);
+    if (section) isHidden = section[1]?.startsWith(".debug_") ?? false;
+    // The comment states the line of the formula, then those of the invocations. Line 0 is unknown.
+    if (/^\s*\.loc\s/.test(line)) origin = [...new Set([...line.matchAll(/playground\.sknd:([1-9]\d*)/g)].map(([, number]) => Number(number)))];
+    const code = line.includes('"') ? line : line.replace(/\s*(#|\/\/|;)\s.*$/, "");
+    if (isHidden || LINE_TABLES.test(line) || (code === "" && line !== "")) continue;
+    lines.push(code);
+    origins.push(/^\s+[^\s.]/.test(code) ? origin : []);
+  }
+  return { lines, origins };
+}
+
+function showLocated({ lines, origins }) {
   setWork(`${lines.length} lines`);
   showLines(panel, lines.map((line, at) => ["=", line, origins[at]]));
 }

@@ -337,6 +337,9 @@ pub struct CompileArguments {
     /// Print MLIR without source locations
     #[arg(long)]
     pub no_locations: bool,
+    /// Add line tables to code: debuggers, profilers and assembly text then state the line of the model for each instruction
+    #[arg(short = 'g', long)]
+    pub line_tables: bool,
     #[command(flatten)]
     pub stop: StopArguments,
 }

@@ -118,6 +118,7 @@ create_functions! {
     skriptCreatePrepareVariablesPass => "skript-prepare-variables",
     skriptCreateRaiseAccumulationsPass => "skript-raise-accumulations",
     skriptCreateRaiseToNamedLinalgPass => "skript-raise-to-named-linalg",
+    skriptCreateResolveLocationsPass => "skript-resolve-locations",
     skriptCreateScalarizeElementwisePass => "skript-scalarize-elementwise",
     skriptCreateScanPrefixesPass => "skript-scan-prefixes",
     skriptCreateSeparateInitsPass => "skript-separate-inits",

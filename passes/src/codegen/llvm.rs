@@ -51,6 +51,8 @@ unsafe extern "C" {
         model: c_uint,
     ) -> Ref;
     fn LLVMDisposeTargetMachine(machine: Ref);
+    fn LLVMSetTargetMachineAsmVerbosity(machine: Ref, is_verbose: c_int);
+    fn LLVMGetNamedMetadata(module: Ref, name: *const c_char, length: usize) -> Ref;
     fn LLVMCreateTargetDataLayout(machine: Ref) -> Ref;
     fn LLVMCopyStringRepOfTargetData(layout: Ref) -> *mut c_char;
     fn LLVMSetModuleDataLayout(module: Ref, layout: Ref);
@@ -348,6 +350,10 @@ impl Code {
                 Form::Assembly => 0,
                 Form::Object => 1,
             };
+            // With line tables, comments in the text state the lines and the invocations around them.
+            let name = "llvm.dbg.cu";
+            let lines = LLVMGetNamedMetadata(self.module.0, name.as_ptr().cast(), name.len());
+            LLVMSetTargetMachineAsmVerbosity(machine.0, c_int::from(!lines.is_null()));
             let mut buffer = null_mut();
             let mut reason = null_mut();
             if LLVMTargetMachineEmitToMemoryBuffer(machine.0, self.module.0, kind, &mut reason, &mut buffer)

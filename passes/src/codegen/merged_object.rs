@@ -67,7 +67,8 @@ struct Merged<'d> {
 }
 
 impl<'d> Merged<'d> {
-    /// Appends the sections of a part. Sections that are not loaded are equal in all parts, so only those of the first part are kept.
+    /// Appends the sections of a part. Sections that are not loaded are equal in all parts, except for line tables, so only those of the
+    /// first part are kept.
     fn place(
         &mut self,
         part: &Part<'d>,
@@ -85,10 +86,10 @@ impl<'d> Merged<'d> {
                 elf::SHT_NULL | elf::SHT_SYMTAB | elf::SHT_STRTAB | elf::SHT_RELA => continue,
                 other => return Err(wrong(format!("a section of type {other:#x}"))),
             };
-            if !loaded && !is_first {
+            let name = section.name().map_err(wrong)?;
+            if !loaded && !is_first && !name.starts_with(".debug_") {
                 continue;
             }
-            let name = section.name().map_err(wrong)?;
             let id = match self.sections.get(name) {
                 Some(id) => *id,
                 None => {

@@ -12,7 +12,7 @@ pub enum EmitError {
          --intrinsic={name}=SYMBOL@LIBRARY binds one"
     )]
     Intrinsic { name: String, span: Span },
-    #[error("{what}, which compiled code does not support yet; run with --engine=reference")]
+    #[error("{what}, which compiled code does not support yet; `skript run --engine=reference` evaluates it")]
     Unsupported { what: &'static str, span: Span },
     /// The model is inconsistent.
     #[error("malformed model: {0}")]

@@ -102,6 +102,25 @@ pub(crate) fn remark(location: Location) -> Option<String> {
     attributes::text(unsafe { Attribute::from_raw(attribute) })
 }
 
+/// The location without parts that have no line, and with the first part of fused ones; `None` without a line.
+pub(crate) fn resolved(location: Location) -> Option<Location> {
+    if location.is_file_line_col_range() {
+        Some(location)
+    } else if location.is_name() {
+        resolved(location.name_child_location()).map(|_| location)
+    } else if location.is_call_site() {
+        let parts = [location.call_site_callee(), location.call_site_caller()].map(resolved);
+        match parts {
+            [Some(callee), Some(caller)] => Some(Location::call_site(callee, caller)),
+            [callee, caller] => callee.or(caller),
+        }
+    } else if location.is_fused() {
+        parts(location).into_iter().find_map(resolved)
+    } else {
+        None
+    }
+}
+
 /// `path:line:column: ` of a file location, or of the callee of a call site.
 pub(crate) fn position(location: Location) -> Option<String> {
     let mut location = location;

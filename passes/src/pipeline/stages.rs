@@ -7,6 +7,7 @@
 use super::gpu_stages;
 use super::lowerings::Pipeline;
 use super::stop::Stop;
+use crate::codegen::line_tables::LineTables;
 use crate::codegen::{
     accesses, annotations, arguments, bool_bytes, checks, conflict_copies, copies, entry, inits, intrinsics,
     library_math, loop_carried, memory, merged_functions, narrow_reals, outlined_functions, outputs,
@@ -291,6 +292,7 @@ pub(crate) fn llvm(target: &TargetDescription) -> Stage {
         Step::from(&annotations::PASS).with("interleave", interleave),
         Step::from(&code_target::PASS).with("triple", &target.code.triple),
     ]);
+    steps.extend(target.has_line_tables.then(|| LineTables::Dwarf.steps()).into_iter().flatten());
     Stage::new("llvm", steps)
 }
 

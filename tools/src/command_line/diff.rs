@@ -20,6 +20,14 @@ pub struct DiffArguments {
     #[arg(long)]
     pub json: bool,
     /// Write a page that shows the second model as a graph, with the boxes that differ marked
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", value_parser = page)]
     pub html: Option<PathBuf>,
+}
+
+/// The file of a page. Standard output has the differences.
+fn page(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("stdout has the differences as text: name a file".to_owned()),
+        path => Ok(PathBuf::from(path)),
+    }
 }

@@ -131,6 +131,11 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
             "use -o model.skm, -o model.ptx with --target=nvptx64, -o model.s with --target=amdgcn, -o model.spv with --target=vulkan",
         ),
         output(
+            arguments.line_tables && !has_lines(arguments),
+            "line tables are written into code only, and SPIR-V has none",
+            "use --emit=asm, llvm, obj, so or artifact, not for Vulkan, with --line-tables",
+        ),
+        output(
             arguments.report.is_some() && !is_stablehlo,
             "`--report` requires `--emit=stablehlo`",
             "use --emit=stablehlo with --report",
@@ -163,6 +168,13 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
         (arguments.weights.variables.is_some() && !reads_weights(arguments)).then(|| unread_variables(emit)),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// Whether the output may have line tables.
+fn has_lines(arguments: &CompileArguments) -> bool {
+    let is_spirv = arguments.target.target().gpu.is_some_and(|gpu| gpu.language == Language::SpirV);
+    let (stop, _) = stop(arguments.emit(), arguments.pipeline);
+    !is_spirv && matches!(stop, Stop::Code(_)) && arguments.emit() != EmitName::C
 }
 
 /// The error of `--variables` without an option that writes weights.
@@ -259,7 +271,7 @@ fn artifact(
     model: &Model,
     variables: Option<&[Tensor]>,
 ) -> Result<Artifact, Stopped> {
-    let compiler = arguments.target.compiler(arguments.pipeline, &arguments.reading);
+    let compiler = compiler(arguments, arguments.pipeline);
     let compiled = compiler.for_this_executable(false).compile(model)?;
     let artifact = model.with_names(compiled.artifact).into_artifact();
     let Some(variables) = variables.filter(|_| arguments.embed_weights) else {
@@ -344,10 +356,15 @@ fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
     }
 }
 
+/// The compiler for a lowering.
+fn compiler(arguments: &CompileArguments, pipeline: Pipeline) -> Compiler {
+    arguments.target.compiler(pipeline, &arguments.reading).with_line_tables(arguments.line_tables)
+}
+
 /// The last stage for an output, and the compiler for it.
 fn stage(arguments: &CompileArguments, emit: EmitName) -> (Stop, Compiler) {
     let (stop, pipeline) = stop(emit, arguments.pipeline);
-    let compiler = arguments.target.compiler(pipeline, &arguments.reading);
+    let compiler = compiler(arguments, pipeline);
     let options = Options { keep: arguments.keep.clone(), ..compiler.options().clone() };
     (stop, compiler.with_options(options).for_this_executable(false))
 }

@@ -171,6 +171,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreatePrepareVariablesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseAccumulationsPass(void);
 /* --skript-raise-to-named-linalg */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseToNamedLinalgPass(void);
+/* --skript-resolve-locations */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateResolveLocationsPass(void);
 /* --skript-scalarize-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateScalarizeElementwisePass(void);
 /* --skript-scan-prefixes */

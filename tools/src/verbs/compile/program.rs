@@ -61,7 +61,9 @@ const EMITTED: &str = "a StableHLO program becomes an artifact, `-o program.skm`
 
 /// Writes the code; returns the written file if the user did not name it.
 fn make(arguments: &CompileArguments, sources: &mut SourceMap) -> Result<Option<PathBuf>, Vec<Diagnostic>> {
-    let compiler = compiler(arguments.pipeline, arguments.target.target()).for_this_executable(true);
+    let compiler = compiler(arguments.pipeline, arguments.target.target())
+        .with_line_tables(arguments.line_tables)
+        .for_this_executable(true);
     let (program, _) = load(arguments.model(), &arguments.reading, &[], &compiler, sources)?;
     let (bytes, extension) = match arguments.emit() {
         EmitName::Obj => (program.artifact.object, "o"),

@@ -148,7 +148,7 @@ impl Target {
             Target::Amdgcn => vec![format!("--output={}.s", results::KERNELS)],
             _ => vec!["--emit=asm".to_owned()],
         };
-        [vec![format!("--target={triple}")], output].concat()
+        [vec![format!("--target={triple}"), "--line-tables".to_owned()], output].concat()
     }
 }
 
