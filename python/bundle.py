@@ -158,16 +158,20 @@ def pack(folder, wheel, licenses):
     record = metadata / "RECORD"
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path != record)
     rows = []
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+
+    def add(name, data, mode):
+        entry = zipfile.ZipInfo(name, TIME)
+        entry.external_attr = mode << 16
+        archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+
+    with zipfile.ZipFile(wheel, "w") as archive:
         for path in files:
             data, name = path.read_bytes(), path.relative_to(folder).as_posix()
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             rows.append("%s,sha256=%s,%d" % (name, digest, len(data)))
-            entry = zipfile.ZipInfo(name, TIME)
-            entry.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
-        rows.append("%s,," % record.relative_to(folder).as_posix())
-        archive.writestr(record.relative_to(folder).as_posix(), "\n".join(rows) + "\n")
+            add(name, data, 0o100755 if path.stat().st_mode & 0o100 else 0o100644)
+        name = record.relative_to(folder).as_posix()
+        add(name, "\n".join([*rows, name + ",,", ""]), 0o100644)
 
 
 def main():

@@ -133,7 +133,7 @@ async function main() {
     assert.match(await lines(page), /\.visible \.entry kernel_0/);
   });
   await test("instructions are linked to formulas and their invocations", async () => {
-    for (const [target, instruction] of [["cpu", "mul"], ["ptx", "mul.rn.f32"], ["amdgcn", "v_"], ["wasm32", "f32.mul"]]) {
+    for (const [target, instruction] of [["cpu", /add[sp]s/], ["ptx", "add.f32"], ["amdgcn", "v_add_f32"], ["wasm32", "f32.add"]]) {
       await page.locator("#option-target").selectOption(target);
       await settled(page);
       assert.doesNotMatch(await lines(page), /\.loc\b|debug_/, target);

@@ -11,6 +11,12 @@ python3 -m venv "$fresh/venv"
 limit() { [ "$(stat -c %s $1)" -le "$2" ] || { echo "$1 is larger than $2 bytes"; exit 1; }; }
 limit "build/wheels/skript-[0-9]*.whl" 115000000
 limit "build/wheels/skript_runtime-*.whl" 5000000
+# Wheels of equal binaries have equal bytes.
+python3 -c 'import sys, zipfile
+for wheel in sys.argv[1:]:
+    times = {entry.date_time for entry in zipfile.ZipFile(wheel).infolist()}
+    if len(times) > 1:
+        sys.exit("%s: its files have the times %s" % (wheel, sorted(times)))' build/wheels/skript*.whl
 here=$PWD
 cd "$fresh"
 venv/bin/python "$here/test/python/package.py" --installed

@@ -226,7 +226,7 @@ function withoutLocations(line) {
 }
 
 /** Directives of line tables, and labels that only they use. */
-const LINE_TABLES = /^\s*\.(file\s+\d|loc\s)|^(\$L__|\.L)(tmp|func_begin)\d+:/;
+const LINE_TABLES = /^\s*\.(file\s+\d|loc\s|cfi_)|^(\$L__|\.L)(tmp|func_begin)\d+:/;
 
 /** Assembly or PTX without line tables and comments: for each line, the lines of the playground's text it comes from. */
 function locatedCode(text) {

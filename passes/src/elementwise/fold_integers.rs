@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-fold-integers`: decides comparisons of bounded integers in payloads and loops, and divides by powers of two with shifts.
+//! `skript-fold-integers`: decides comparisons of bounded integers in payloads and loops, divides by powers of two with shifts, and
+//! converts small integers to reals from 32 bits.
 //!
 //! The quotient of two integers is expanded with tests for the divisors 0 and -1, and a power with a test for a negative exponent. In
 //! `x / 2 ** k % 2` with a loop index `k`, the bounds of the loop decide all of them. The quotient
 //! is then a shift. Processors have no instruction that divides vectors of integers. A power that remains is a loop over the bits of its
-//! exponent, which LLVM does not vectorize.
+//! exponent, which LLVM does not vectorize. AVX2 converts vectors of 32-bit integers to reals, but 64-bit integers one by one.
 //!
 //! Guarantees: results do not change.
 
@@ -28,7 +29,7 @@ use std::collections::HashMap;
 /// The pass `skript-fold-integers`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-fold-integers",
-    summary: "decide comparisons of bounded integers in payloads and loops, and divide by powers of two with shifts",
+    summary: "decide comparisons of bounded integers, divide by powers of two with shifts, convert small integers from 32 bits",
     dependent_dialects: &[Dialect::Arith],
     run: |root, _, rewriter| {
         for op in named(root, ops::linalg::GENERIC) {
@@ -144,6 +145,10 @@ impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
                 let multiple = at.shli(truncated(*x, *y, exponent, at), exponent);
                 Some(at.subi(*x, multiple))
             }
+            (ops::arith::SITOFP, [x]) if is_wide(*x) && is_small(self.interval(*x)?) => {
+                let small = at.convert(ops::arith::TRUNCI, *x, types::int(at.context, 32));
+                Some(at.convert(ops::arith::SITOFP, small, op.result(0).ok()?.r#type()))
+            }
             _ => None,
         }
     }
@@ -185,6 +190,11 @@ impl<'n, 'c: 'a, 'a> Fold<'n, 'c, 'a> {
 fn is_wide(value: Value) -> bool {
     let r#type = value.r#type();
     r#type.is_index() || r#type.is_integer() && types::bits(r#type) == Some(64)
+}
+
+/// Whether the integers have 32 bits.
+fn is_small(interval: Interval) -> bool {
+    i64::from(i32::MIN) <= interval.low && interval.high <= i64::from(i32::MAX)
 }
 
 /// The result of a signed comparison, if it is the same for all values.

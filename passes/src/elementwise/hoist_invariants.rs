@@ -53,7 +53,7 @@ fn is_costly(name: &str) -> bool {
 }
 
 /// Operations whose results are linear if their operands are linear.
-const LINEAR: [&str; 3] = [ops::arith::ADDI, ops::arith::SUBI, ops::arith::INDEX_CAST];
+const LINEAR: [&str; 4] = [ops::arith::ADDI, ops::arith::SUBI, ops::arith::INDEX_CAST, ops::arith::TRUNCI];
 
 /// Divisions of integers.
 const DIVISIONS: [&str; 3] = [ops::arith::DIVSI, ops::arith::FLOORDIVSI, ops::arith::REMSI];
