@@ -121,12 +121,17 @@ pub(crate) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn new(analysis: &'a Analysis, key: &'a str, module: &'a Module) -> Self {
-        let mut tokens = Vec::new();
-        for token in scan(analysis.text(module.file)) {
-            if token.kind == TokenKind::String && token.text.contains('{') {
-                values(token, &mut tokens);
-            } else {
-                tokens.push(token);
+        let has_values = |token: &Token| token.kind == TokenKind::String && token.text.contains('{');
+        let mut tokens = scan(analysis.text(module.file));
+        if tokens.iter().any(has_values) {
+            let scanned = std::mem::take(&mut tokens);
+            tokens.reserve(scanned.len());
+            for token in scanned {
+                if has_values(&token) {
+                    values(token, &mut tokens);
+                } else {
+                    tokens.push(token);
+                }
             }
         }
         Names { analysis, key, module, tokens, scopes: RefCell::default() }
