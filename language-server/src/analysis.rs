@@ -177,7 +177,7 @@ impl Analysis {
     }
 
     /// The composed type of a tensor of the model's graph, such as `real[1,64,~|10,54]`, where `~|10` is a dynamic extent with
-    /// its upper bound.
+    /// its upper bound, or of a pack, such as `real[2,3]..(4)`; items of different shapes are `real..(4)`.
     pub(crate) fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
         self.type_among(&self.checked().tensors, definition, name)
     }
@@ -192,14 +192,26 @@ impl Analysis {
         if definition.kind != DefinitionKind::Graph || graph.name != definition.name {
             return None;
         }
-        let tensor = &tensors.get(name)?.tensor;
-        let extents = tensor.shape.iter().map(|extent| match extent {
-            Extent::Fixed(n) => n.to_string(),
-            Extent::Dynamic { bound, .. } => format!("~|{bound}"),
-        });
-        let extents: Vec<String> = extents.collect();
-        Some(format!("{}[{}]", tensor.kind.name(), extents.join(",")))
+        if let Some(tensor) = tensors.get(name) {
+            return Some(type_text(tensor));
+        }
+        let items = (1..).map_while(|item: usize| tensors.get(&format!("{name}:{item}")));
+        let items: Vec<&Value> = items.collect();
+        let (first, others) = items.split_first()?;
+        let is_uniform = others.iter().all(|item| item.tensor.shape == first.tensor.shape);
+        let item = if is_uniform { type_text(first) } else { first.tensor.kind.name().to_owned() };
+        Some(format!("{item}..({})", items.len()))
     }
+}
+
+/// The kind and the extents of a tensor.
+fn type_text(value: &Value) -> String {
+    let extents = value.tensor.shape.iter().map(|extent| match extent {
+        Extent::Fixed(n) => n.to_string(),
+        Extent::Dynamic { bound, .. } => format!("~|{bound}"),
+    });
+    let extents: Vec<String> = extents.collect();
+    format!("{}[{}]", value.tensor.kind.name(), extents.join(","))
 }
 
 fn first_graph(program: &Program) -> Option<&Definition> {

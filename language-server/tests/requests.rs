@@ -170,9 +170,59 @@ fn types_are_shown_where_they_are_not_written() {
     let params = json!({"textDocument": {"uri": url(&main)}, "range": range});
     let hints = editor.ask("textDocument/inlayHint", params);
     let labels: Vec<_> = hints.as_array().unwrap().iter().map(|h| h["label"].as_str().unwrap()).collect();
-    // `y` has a declaration with a type.
-    assert_eq!(labels, [": real[1,4,8,8]"]);
+    // `y` has a declaration with a type. The attributes after `padding` have defaults.
+    let [r#type, defaults] = labels[..] else { panic!("{labels:?}") };
+    assert_eq!(r#type, ": real[1,4,8,8]");
     assert_eq!(hints[0]["position"], json!({"line": 14, "character": 9}));
+    assert!(defaults.starts_with(", ") && defaults.contains("stride=1"), "{defaults}");
+    assert!(!defaults.contains("padding="), "{defaults}");
+    assert_eq!(hints[1]["position"], json!({"line": 14, "character": 40}));
+    editor.quit();
+}
+
+#[test]
+fn hints_have_lengths_of_packs_and_all_omitted_attributes() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = folder.path().join("main.sknd");
+    let text = "import layout;
+
+operator scaled {
+    @attrib { factor: real = 2.0; offset: real = 0.5; }
+    @input { x: real[n]; }
+    @output { y: real[n]; }
+    @lower { y[i,] = x[i,] * factor + offset, i < n; }
+}
+
+graph G {
+    @input { x: real[8]; }
+    @output { y: real[8]; }
+    @compose {
+        parts = layout.split{axis=0, count=2}(x);
+        a = layout.concat{axis=0}(parts);
+        b = scaled(a);
+        c = scaled{}(b);
+        y = scaled{offset=1.0}(c);
+    }
+}
+";
+    std::fs::write(&main, text).unwrap();
+    let mut editor = Editor::start(&folder.path().join("cache"));
+    editor.open(&main, text);
+    let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}});
+    let hints =
+        editor.ask("textDocument/inlayHint", json!({"textDocument": {"uri": url(&main)}, "range": range}));
+    let labels: Vec<_> = hints.as_array().unwrap().iter().map(|h| h["label"].as_str().unwrap()).collect();
+    let wanted = [
+        ": real[4]..(2)",
+        ", sizes=[(z / (count >> 1))..(count >> 0)]",
+        ": real[8]",
+        ": real[8]",
+        "{factor=2.0, offset=0.5}",
+        ": real[8]",
+        "factor=2.0, offset=0.5",
+        ", factor=2.0",
+    ];
+    assert_eq!(labels, wanted);
     editor.quit();
 }
 

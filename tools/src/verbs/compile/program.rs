@@ -28,7 +28,8 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
 /// Prints the passes that compile a program.
 pub fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status {
     perform(&arguments.reading, usage(arguments), console, |_| {
-        let target = arguments.target.target();
+        let mut target = arguments.target.target();
+        target.has_line_tables = arguments.line_tables;
         crate::stdout::print(&format!("{}\n", skript_stablehlo::import::pipeline_text(&target)));
         Ok(())
     })
