@@ -42,12 +42,12 @@ fn defaults(names: &Names, invocation: &Invocation) -> Option<InlayHint> {
         return None;
     };
     let is_given = |name: &str| invocation.attributes.iter().any(|given| given.name.name == name);
-    let omitted = definition.attributes.iter().filter(|attribute| !is_given(&attribute.name.name));
-    let omitted = omitted.filter_map(|attribute| {
+    let others = definition.attributes.iter().filter(|attribute| !is_given(&attribute.name.name));
+    let assignments = others.filter_map(|attribute| {
         let value = names.analysis.program.sources.text(attribute.default.as_ref()?.span);
         Some(format!("{}={value}", attribute.name.name))
     });
-    let omitted = omitted.collect::<Vec<_>>().join(", ");
+    let omitted = assignments.collect::<Vec<_>>().join(", ");
     if omitted.is_empty() {
         return None;
     }
