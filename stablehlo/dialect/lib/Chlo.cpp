@@ -73,7 +73,7 @@ LogicalResult skript_chlo::TopKOp::verify() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct Inliner : DialectInlinerInterface {
+struct ChloInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
 };
@@ -84,7 +84,7 @@ void skript_chlo::ChloDialect::initialize() {
 #define GET_OP_LIST
 #include "skript-stablehlo/ChloOps.cpp.inc"
       >();
-  addInterfaces<Inliner>();
+  addInterfaces<ChloInliner>();
 }
 
 extern "C" {

@@ -25,7 +25,7 @@ using namespace skript_stablehlo;
 
 namespace {
 /// All operations of the dialect can be inlined anywhere.
-struct Inliner : DialectInlinerInterface {
+struct StablehloInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
@@ -42,7 +42,7 @@ void StablehloDialect::initialize() {
 #define GET_OP_LIST
 #include "skript-stablehlo/StablehloOps.cpp.inc"
       >();
-  addInterfaces<Inliner>();
+  addInterfaces<StablehloInliner>();
 }
 
 extern "C" {
