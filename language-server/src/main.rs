@@ -3,7 +3,7 @@
 
 /// Trees of statements are many small allocations, which this allocator places close together.
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> anyhow::Result<()> {
     skript_language_server::serve_streams(std::io::stdin(), std::io::stdout())

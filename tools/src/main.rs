@@ -38,7 +38,7 @@ use std::process::ExitCode;
 
 /// MLIR also uses this allocator, which places the many small operations of a module close together.
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The stack size of the main thread. Documents at the nesting limits need less.
 const STACK_BYTES: usize = 1 << 30;

@@ -9,7 +9,7 @@ mod version;
 
 /// MLIR allocates through it too. It keeps the many small operations of a module close together.
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
     if version::is_asked(std::env::args().skip(1)) {

@@ -46,7 +46,7 @@ struct Files {
 
 /// MLIR allocates through it too. It keeps the many small operations of a module close together.
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
