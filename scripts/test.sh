@@ -55,6 +55,9 @@ alone() {
   await 0
 }
 
+# A part of a test that takes minutes, another one each day: `daily N` prints the option.
+daily() { [ "$all" = --all ] || echo "--shard day/$1"; }
+
 # The WebAssembly module of tests.
 export SKRIPT_WASM_PROFILE=wasm-test
 alone "format" cargo fmt --all --check
@@ -68,17 +71,18 @@ alone "packages" cargo package --offline --quiet --no-verify --allow-dirty --exc
 alone "house rules" cargo run --release --quiet -p skript-tidy
 alone "unit tests" scripts/unit-tests.sh
 alone "lit" scripts/lit.sh
-step "round trips" .venv/bin/python test/round_trips.py
-step "repeated passes" .venv/bin/python test/repeated_passes.py
+step "round trips" .venv/bin/python test/round_trips.py $(daily 4)
+step "repeated passes" .venv/bin/python test/repeated_passes.py $(daily 4)
 step "one pipeline" .venv/bin/python test/one_pipeline.py
 alone "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
 step "versions" .venv/bin/python test/versions.py
 step "code blocks of documents" .venv/bin/python test/documents.py
 step "files of earlier releases" .venv/bin/python test/stability/run.py
-step "hostile inputs" .venv/bin/python test/hostile/run.py
+step "hostile inputs" .venv/bin/python test/hostile/run.py $(daily 3)
 step "killed processes" .venv/bin/python test/reliability/kills.py --count $([ "$all" = --all ] && echo 1000 || echo 40)
-step "documentation site" test/site/run.sh
+# Builds mdBook, which takes minutes: every fourth day.
+if [ "$all" = --all ] || [ $(($(date +%-j) % 4)) = 1 ]; then step "documentation site" test/site/run.sh; fi
 step "grammar for editors" .venv/bin/python test/editors/grammar.py
 step "extension for VS Code" test/editors/vscode.sh
 step "configurations of editors" .venv/bin/python test/editors/editors.py
@@ -89,11 +93,11 @@ if [ "$all" = --all ]; then
     step "library, $types" .venv/bin/python $sweep --real ${types% *} --int ${types#* }
   done
 else
-  step "library, a sample" .venv/bin/python $sweep --sample 3
+  step "library, a sample" .venv/bin/python $sweep --sample 1
   step "library in bf16 and i16, a sample" .venv/bin/python $sweep --sample 1 --real bf16 --int i16
 fi
 step "random formulas" .venv/bin/python test/differential/formulas.py --count $([ "$all" = --all ] && echo 3000 || echo 150)
-step "random formulas in order" .venv/bin/python test/differential/ordered.py --count $([ "$all" = --all ] && echo 2000 || echo 100)
+step "random formulas in order" .venv/bin/python test/differential/ordered.py --count $([ "$all" = --all ] && echo 2000 || echo 60)
 step "random positions" .venv/bin/python test/differential/positions.py --count $([ "$all" = --all ] && echo 2000 || echo 100)
 step "divisions" .venv/bin/python test/differential/divisions.py
 step "products of bf16" .venv/bin/python test/differential/products.py --count $([ "$all" = --all ] && echo 600 || echo 24)
@@ -102,12 +106,10 @@ step "stencils" .venv/bin/python test/differential/stencils.py --count $([ "$all
 step "formulas of many kinds" .venv/bin/python examples/operators/check.py --formulas
 step "spellings of formulas" .venv/bin/python test/differential/spellings.py --count $([ "$all" = --all ] && echo 30 || echo 3)
 step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$all" = --all ] && echo 1000 || echo 100)
-step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript
+step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript $(daily 3)
 step "ONNX networks" .venv/bin/python test/import/networks.py
-# Another part each day.
-part=$([ "$all" = --all ] || echo --shard day/3)
-step "ONNX operators" .venv/bin/python test/import/operators.py $part
-step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py $part
+step "ONNX operators" .venv/bin/python test/import/operators.py $(daily 5)
+step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py $(daily 5)
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
 # Runs only the small models of shipped.py.
 step "ONNX models of packages" .venv/bin/python test/import/shipped.py $([ "$all" = --all ] && echo "--threads=" || echo --quick)
@@ -128,7 +130,7 @@ if [ "$all" = --all ]; then
 else
   # Seed 113 had a wrong result once. Other seeds run each day, up to a time limit.
   step "random networks" .venv/bin/python $networks --seed 107 --count 12
-  step "random networks of the day" .venv/bin/python $networks --seed day --count 100 --seconds 40
+  step "random networks of the day" .venv/bin/python $networks --seed day --count 100 --seconds 20
 fi
 step "accuracy" scripts/accuracy.sh $all
 step "training" .venv/bin/python test/training/run.py --skript target/release/skript
@@ -156,8 +158,7 @@ alone "a tool out of the tree" scripts/out-of-tree.sh
 if [ "$all" = --all ]; then step "examples of Ray and Spark" scripts/scale.sh --rows 6000; fi
 step "example smollm2" examples/smollm2/run.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
-# Another sixteenth each day.
-jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/16)"
+jax="test/stablehlo/jax_programs.py --skript target/release/skript $(daily 24)"
 step "JAX programs" .venv/bin/python $jax
 step "JAX programs with symbolic dimensions" .venv/bin/python test/stablehlo/jax_symbolic.py --skript target/release/skript
 step "JAX programs through the dialect" .venv/bin/python $jax --through-skript
@@ -223,15 +224,12 @@ if [ -d "$suite" ]; then
   if [ "$all" = --all ]; then
     step "StableHLO in XLA" xla
   else
-    # Another shard each day.
-    step "StableHLO in XLA, a shard" xla --shard day/8 --seconds 75
+    step "StableHLO in XLA, a shard" xla $(daily 12) --seconds 75
   fi
-  # Another quarter each day.
-  quarter=$([ "$all" = --all ] || echo --shard day/4)
-  step "StableHLO in XLA, padded" .venv/bin/python test/stablehlo/padded.py --skript target/release/skript $quarter
+  step "StableHLO in XLA, padded" .venv/bin/python test/stablehlo/padded.py --skript target/release/skript $(daily 6)
   step "StableHLO in XLA, infinite factors" .venv/bin/python test/stablehlo/infinite.py --skript target/release/skript
   step "linalg in IREE" .venv/bin/python test/iree/linalg.py --skript target/release/skript --mlir-opt "$(scripts/llvm/bin/llvm-config --bindir)/mlir-opt"
-  step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript $quarter
+  step "StableHLO in IREE" .venv/bin/python test/stablehlo/iree_cpu.py "$suite" --skript target/release/skript $(daily 6)
   if [ "$all" = --all ]; then
     step "lit, round trips" scripts/lit.sh --param roundtrip=1 test/{dialect,passes,pipeline,stablehlo,translate}
     for pipeline in linalg-named affine scf; do

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+import shards
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Passes that are not required to change a module or to run twice, with the reason.
 EXEMPT = {
@@ -76,11 +78,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skript-opt", default=str(ROOT / "target/release/skript-opt"))
     parser.add_argument("passes", nargs="*", help="names of passes; all by default")
+    shards.add_argument(parser)
     arguments = parser.parse_args()
     opt = arguments.skript_opt
     others = read(opt, (ROOT / "test/pipeline").glob("*.mlir"))
     problems = []
-    for folder in sorted((ROOT / "test/passes").iterdir()):
+    for folder in shards.shard(sorted((ROOT / "test/passes").iterdir()), arguments.shard):
         if arguments.passes and folder.name not in arguments.passes:
             continue
         tests = sorted(folder.glob("*.mlir"))

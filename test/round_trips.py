@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+import shards
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # An option in the command line of a test that the parser of the file also needs.
 READS_UNKNOWN = "--allow-unregistered-dialect"
@@ -47,7 +49,9 @@ def read(opt, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skript-opt", default=str(ROOT / "target/release/skript-opt"))
-    opt = parser.parse_args().skript_opt
+    shards.add_argument(parser)
+    arguments = parser.parse_args()
+    opt = arguments.skript_opt
     # Programs that a run must refuse are not valid MLIR, and only the import reads the annotations of Shardy.
     files = sorted(
         path
@@ -55,6 +59,7 @@ def main():
         for path in (ROOT / folder).rglob("*.mlir")
         if "untrusted" not in path.parts and SHARDY not in path.read_text()
     )
+    files = shards.shard(files, arguments.shard)
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda path: read(opt, path), files))
     for path, (_, refused, _) in zip(files, results):

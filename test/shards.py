@@ -2,7 +2,10 @@
 """Parts of tests that take minutes, of which each run takes one."""
 import time
 
-HELP = "I/N: every Nth case from the Ith; 'day/N': another one each day"
+
+def add_argument(parser):
+    """The option `--shard`, whose value is for `shard`."""
+    parser.add_argument("--shard", default="0/1", metavar="I/N", help="every Nth case from the Ith; 'day/N': another one each day")
 
 
 def shard(things, which):

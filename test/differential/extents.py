@@ -20,6 +20,7 @@ import numpy
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "stablehlo"))
 import padded  # noqa: E402
+import shards  # noqa: E402
 
 # By name: inputs, outputs, their formulas, and additional operators.
 MODELS = {
@@ -150,10 +151,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--skript", required=True)
     parser.add_argument("--case", action="append", default=[])
+    shards.add_argument(parser)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="extents_") as folder:
         names, lines = [], []
-        for name, (inputs, outputs, *computes) in MODELS.items():
+        for name, (inputs, outputs, *computes) in shards.shard(list(MODELS.items()), args.shard):
             if args.case and not any(c in name for c in args.case):
                 continue
             model = os.path.join(folder, name)

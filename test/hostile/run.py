@@ -23,7 +23,9 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import builders
+import shards
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Processor time and wall-clock time: other processes may delay this one.
@@ -209,6 +211,7 @@ def main():
     parser.add_argument("--binaries", type=pathlib.Path, default=HERE.parent.parent / "target/release")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--show", action="store_true", help="print the output of failing entries")
+    shards.add_argument(parser)
     parser.add_argument("only", nargs="*", help="classes, or CLASS/NAME")
     options = parser.parse_args()
     binaries = options.binaries.resolve()
@@ -223,6 +226,7 @@ def main():
             raise SystemExit(f"{name}: names occur twice: {sorted(twice)}")
     wanted = [(name, entry) for name, found in classes.items() for entry in found
               if not options.only or name in options.only or f"{name}/{entry.name}" in options.only]
+    wanted = shards.shard(wanted, options.shard)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         outcomes = pool.map(lambda pair: execute(pair[1], binaries), wanted)

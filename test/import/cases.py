@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "test"))
-from shards import HELP, shard  # noqa: E402
+import shards  # noqa: E402
 
 FLOAT, INT32, INT64, BOOL, UINT8 = (getattr(TensorProto, kind) for kind in ("FLOAT", "INT32", "INT64", "BOOL", "UINT8"))
 MICROSOFT = "com.microsoft"
@@ -131,9 +131,9 @@ def run():
     parser.add_argument("--skript", default=str(ROOT / "target/release/skript"))
     parser.add_argument("--engine", default="compiled")
     parser.add_argument("--only", default="")
-    parser.add_argument("--shard", default="0/1", help=HELP)
+    shards.add_argument(parser)
     options = parser.parse_args()
-    wrong, chosen = 0, shard([c for c in CASES if options.only in c[0]], options.shard)
+    wrong, chosen = 0, shards.shard([c for c in CASES if options.only in c[0]], options.shard)
     if not chosen:
         parser.error(f"no case has {options.only!r} in its name")
     for one in chosen:

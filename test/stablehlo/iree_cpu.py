@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import xla
-from shards import shard  # noqa: E402
+import shards  # noqa: E402
 
 VERSION = "3.13.0"
 
@@ -50,15 +50,14 @@ def main():
     parser.add_argument("suite")
     parser.add_argument("--skript", required=True)
     parser.add_argument("--case", action="append")
-    parser.add_argument("--shard", help="I/N: every Nth case from the Ith; 'day/N': another one each day")
+    shards.add_argument(parser)
     args = parser.parse_args()
     require()
     with open(os.path.join(xla.HERE, "passing-xla.txt")) as file:
         listed = set(file.read().split())
     cases = xla.collect(args.suite, args.case or ["models/"])
     cases = [case for case in cases if args.case or case[0] in listed]
-    if args.shard:
-        cases = shard(cases, args.shard)
+    cases = shards.shard(cases, args.shard)
     engine, failures = Iree(), 0
     with tempfile.TemporaryDirectory() as folder:
         for number, case in enumerate(cases):

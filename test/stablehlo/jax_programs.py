@@ -19,7 +19,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import xla
-from shards import shard  # noqa: E402
+import shards  # noqa: E402
 
 xla.require()
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -401,18 +401,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--skript", required=True)
     parser.add_argument("--only", action="append", help="programs whose name holds this")
-    parser.add_argument("--shard", help="I/N: every Nth program from the Ith; 'day/N': another one each day")
+    shards.add_argument(parser)
     parser.add_argument("--through-skript", action="store_true", help="run each elementwise program after conversion to the `skript` dialect and back")
     parser.add_argument("--to-linalg", metavar="MLIR_OPT", help="lower each program with skript-opt, and verify it with this mlir-opt")
     parser.add_argument("--keep", help="folder for programs and arrays")
     args = parser.parse_args()
     everything = ELEMENTWISE if args.through_skript else PROGRAMS
     chosen = [n for n in everything if not args.only or any(o in n for o in args.only)]
-    share = 1.0
-    if args.shard:
-        everything = len(chosen)
-        chosen = shard(chosen, args.shard)
-        share = len(chosen) / max(everything, 1)
+    everything = len(chosen)
+    chosen = shards.shard(chosen, args.shard)
+    share = len(chosen) / max(everything, 1)
     if args.to_linalg:
         return to_linalg(os.path.join(os.path.dirname(args.skript), "skript-opt"), args.to_linalg, chosen)
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import xla
-from shards import shard  # noqa: E402
+import shards  # noqa: E402
 
 
 def moving(inputs, extent, moves, first=0):
@@ -317,13 +317,12 @@ def run(description, what, models, array=array, check=lambda path, name: None):
     parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("--skript", required=True)
     parser.add_argument("--case", action="append")
-    parser.add_argument("--shard", help="I/N: every Nth model from the Ith; 'day/N': another one each day")
+    shards.add_argument(parser)
     args = parser.parse_args()
     xla.require()
     skript, engine, runs, failures = os.path.abspath(args.skript), xla.Xla(), 0, 0
     chosen = {n: m for n, m in models.items() if not args.case or any(c in n for c in args.case)}
-    if args.shard:
-        chosen = dict(shard(list(chosen.items()), args.shard))
+    chosen = dict(shards.shard(list(chosen.items()), args.shard))
     for name, (inputs, outputs, computes, sizes, *operators) in chosen.items():
         with tempfile.TemporaryDirectory() as folder:
             write(folder, inputs, outputs, computes, *operators)

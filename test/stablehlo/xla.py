@@ -23,7 +23,7 @@ import time
 VERSION = "0.10.2"
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.dirname(HERE))
-from shards import HELP, shard  # noqa: E402
+import shards  # noqa: E402
 
 
 def require():
@@ -300,7 +300,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("suite")
     parser.add_argument("--skript", required=True)
-    parser.add_argument("--shard", help=HELP)
+    shards.add_argument(parser)
     parser.add_argument("--case", action="append")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, help="stop after so long")
@@ -310,8 +310,7 @@ def main():
     args = parser.parse_args()
     require()
     cases = collect(args.suite, args.case)
-    if args.shard:
-        cases = shard(cases, args.shard)
+    cases = shards.shard(cases, args.shard)
     path = os.path.join(HERE, "passing-xla.txt")
     listed = set()
     if os.path.exists(path):

@@ -122,7 +122,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("operations", nargs="*")
-    parser.add_argument("--shard", default="0/1", help=shards.HELP)
+    shards.add_argument(parser)
     options = parser.parse_args()
     folder = options.folder
     os.makedirs(folder, exist_ok=True)
