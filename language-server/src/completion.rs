@@ -13,8 +13,13 @@ use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::eval::spelling::builtin;
 use skript_frontend::library;
 use skript_frontend::syntax::block_names;
-use skript_frontend::syntax::token::{Bracket, Token, TokenKind, enclosing, path};
+use skript_frontend::syntax::token::{Bracket, Token, TokenKind, enclosing, lex, path};
 use skript_semantics::ScalarOp;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The words with which a file's parts begin.
+const HEADS: [&str; 3] = ["import", "operator", "graph"];
 
 const WORDS: [&str; 18] = [
     "if", "then", "elif", "else", "with", "for", "while", "do", "unroll", "yield", "optional", "int", "real",
@@ -23,6 +28,9 @@ const WORDS: [&str; 18] = [
 
 /// The context before the position.
 enum Context<'t> {
+    Comment,
+    /// Between definitions.
+    File,
     Block,
     Import,
     BuiltIn,
@@ -36,18 +44,81 @@ enum Context<'t> {
 /// Maximum number of items in an answer. Editors ask again while one types if there are more.
 const MAX_ITEMS: usize = 1000;
 
+/// A name that completes the text.
+struct Offer<'a> {
+    label: Cow<'a, str>,
+    source: Source<'a>,
+}
+
+/// The declaration of an offered name.
+enum Source<'a> {
+    Plain(CompletionItemKind),
+    /// A name that the definition declares.
+    Declared(&'a Definition, &'static str),
+    /// An operator, with the path of its module.
+    Operator(&'a Definition, Option<&'a str>),
+    /// An attribute, with the text of its declaration.
+    Attribute(&'a str),
+}
+
 /// The completions at an offset of a module's text.
 pub(crate) fn completions(names: &Names, offset: usize) -> CompletionResponse {
-    let mut items = items(names, offset);
-    if items.len() <= MAX_ITEMS {
-        return CompletionResponse::Array(items);
+    let mut offers = offers(names, offset);
+    let is_incomplete = offers.len() > MAX_ITEMS;
+    if is_incomplete {
+        let before = before(names, offset);
+        let (_, word) = before.split_at(without_word(before).len());
+        let is_operator = |offer: &Offer| matches!(offer.source, Source::Operator(..));
+        offers.sort_by_cached_key(|offer| (distance(&offer.label, word), is_operator(offer)));
+        offers.truncate(MAX_ITEMS);
     }
-    let before = before(names, offset);
-    let (_, word) = before.split_at(without_word(before).len());
-    let is_operator = |item: &CompletionItem| item.kind == Some(CompletionItemKind::FUNCTION);
-    items.sort_by_key(|item| (!item.label.starts_with(word), is_operator(item)));
-    items.truncate(MAX_ITEMS);
-    CompletionResponse::List(CompletionList { is_incomplete: true, items })
+    let items = offers.into_iter().map(|offer| offer.item(names)).collect();
+    if is_incomplete {
+        CompletionResponse::List(CompletionList { is_incomplete, items })
+    } else {
+        CompletionResponse::Array(items)
+    }
+}
+
+/// How far a label is from a word, as editors match them: 0 if the label begins with it, then without regard to case, if it
+/// contains the word, and if it contains the letters of the word in their order.
+fn distance(label: &str, word: &str) -> u8 {
+    if label.starts_with(word) {
+        return 0;
+    }
+    let (label, word) = (label.to_ascii_lowercase(), word.to_ascii_lowercase());
+    let mut letters = label.chars();
+    match label.find(&word) {
+        Some(0) => 1,
+        Some(_) => 2,
+        None if word.chars().all(|wanted| letters.any(|letter| letter == wanted)) => 3,
+        None => 4,
+    }
+}
+
+impl Offer<'_> {
+    /// The item of the answer. [`resolved`] adds comments of operators.
+    fn item(self, names: &Names) -> CompletionItem {
+        let label = self.label.into_owned();
+        let (kind, detail) = match self.source {
+            Source::Plain(kind) => (kind, None),
+            Source::Declared(definition, role) => {
+                let composed = names.analysis.latest_type(definition, &label);
+                (CompletionItemKind::VARIABLE, Some(composed.unwrap_or_else(|| role.to_owned())))
+            }
+            Source::Operator(definition, _) => {
+                (CompletionItemKind::FUNCTION, Some(signature_help::detail(names, definition)))
+            }
+            Source::Attribute(declaration) => (CompletionItemKind::PROPERTY, Some(declaration.to_owned())),
+        };
+        let insert_text = matches!(self.source, Source::Attribute(_)).then(|| format!("{label}="));
+        let data = match self.source {
+            Source::Operator(_, Some(path)) => Some(format!("{path}.{label}").into()),
+            Source::Operator(_, None) => Some(label.clone().into()),
+            _ => None,
+        };
+        CompletionItem { label, kind: Some(kind), detail, insert_text, data, ..CompletionItem::default() }
+    }
 }
 
 /// The text before an offset.
@@ -61,15 +132,17 @@ fn without_word(text: &str) -> &str {
     text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn items(names: &Names, offset: usize) -> Vec<CompletionItem> {
+fn offers<'a>(names: &Names<'a>, offset: usize) -> Vec<Offer<'a>> {
     let (analysis, before) = (names.analysis, before(names, offset));
     let (tokens, _) = names.tokens.split_at(names.tokens.partition_point(|token| token.end <= offset));
     match Context::new(before, tokens) {
+        Context::Comment => Vec::new(),
+        Context::File => plain(HEADS, CompletionItemKind::KEYWORD),
         Context::Block => plain(block_names(), CompletionItemKind::KEYWORD),
         Context::Import => plain(library::names(), CompletionItemKind::MODULE),
         Context::BuiltIn => plain(built_ins(), CompletionItemKind::FUNCTION),
         Context::Member(path) => match names.resolve(path) {
-            Some(owner) => operators(names, owner, &format!("{path}.")),
+            Some(owner) => operators(owner, Some(path)).collect(),
             None => Vec::new(),
         },
         Context::Attribute(path, given) => match names.operator(path) {
@@ -89,6 +162,9 @@ impl<'t> Context<'t> {
             _ => tokens,
         };
         let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
+        if lex(line).last().is_some_and(|token| token.kind == TokenKind::Comment) {
+            return Context::Comment;
+        }
         let head = without_word(before);
         if head.ends_with('@') {
             return Context::Block;
@@ -100,6 +176,9 @@ impl<'t> Context<'t> {
         // If the line has an odd number of backticks before the position, the position is inside a pair.
         if line.matches('`').count() % 2 == 1 {
             return Context::BuiltIn;
+        }
+        if tokens.last().is_none_or(|t| t.depth == 0 && (t.text == "}" || t.kind == TokenKind::Semicolon)) {
+            return Context::File;
         }
         if let [owner @ .., point] = tokens
             && head.ends_with('.')
@@ -133,10 +212,8 @@ impl<'t> Context<'t> {
     }
 }
 
-fn plain<'n>(names: impl IntoIterator<Item = &'n str>, kind: CompletionItemKind) -> Vec<CompletionItem> {
-    let item =
-        |name: &str| CompletionItem { label: name.to_owned(), kind: Some(kind), ..CompletionItem::default() };
-    names.into_iter().map(item).collect()
+fn plain<'a>(names: impl IntoIterator<Item = &'a str>, kind: CompletionItemKind) -> Vec<Offer<'a>> {
+    names.into_iter().map(|name| Offer { label: name.into(), source: Source::Plain(kind) }).collect()
 }
 
 fn built_ins() -> impl Iterator<Item = &'static str> {
@@ -144,20 +221,14 @@ fn built_ins() -> impl Iterator<Item = &'static str> {
     names.filter(|name| builtin(name).is_some())
 }
 
-/// Operators of a module except private operators (`_…`), with their signatures. [`resolved`] adds their comments.
-fn operators(names: &Names, owner: &Module, prefix: &str) -> Vec<CompletionItem> {
-    let shown = owner
-        .definitions
-        .iter()
-        .filter(|d| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_'));
-    let items = shown.map(|definition| CompletionItem {
-        label: definition.name.name.clone(),
-        kind: Some(CompletionItemKind::FUNCTION),
-        detail: Some(signature_help::detail(names, definition)),
-        data: Some(format!("{prefix}{}", definition.name.name).into()),
-        ..CompletionItem::default()
-    });
-    items.collect()
+/// Operators of a module except private operators (`_…`).
+fn operators<'a>(owner: &'a Module, path: Option<&'a str>) -> impl Iterator<Item = Offer<'a>> {
+    let is_shown = |d: &&Definition| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_');
+    let offer = move |definition: &'a Definition| Offer {
+        label: definition.name.name.as_str().into(),
+        source: Source::Operator(definition, path),
+    };
+    owner.definitions.iter().filter(is_shown).map(offer)
 }
 
 /// The item with the documentation of its operator, if it is one.
@@ -171,43 +242,36 @@ pub(crate) fn resolved(names: &Names, mut item: CompletionItem) -> CompletionIte
 }
 
 /// The attributes of an operator that have no value yet.
-fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<CompletionItem> {
+fn attributes<'a>(analysis: &'a Analysis, operator: &'a Definition, given: &str) -> Vec<Offer<'a>> {
     let given: Vec<&str> = given.split(',').filter_map(|part| Some(part.split_once('=')?.0.trim())).collect();
-    let items = operator.attributes.iter().filter(|a| !given.contains(&a.name.name.as_str())).map(|a| {
-        CompletionItem {
-            label: a.name.name.clone(),
-            kind: Some(CompletionItemKind::PROPERTY),
-            detail: Some(analysis.program.sources.text(a.span).to_owned()),
-            insert_text: Some(format!("{}=", a.name.name)),
-            ..CompletionItem::default()
-        }
+    let missing = operator.attributes.iter().filter(|a| !given.contains(&a.name.name.as_str()));
+    let offers = missing.map(|attribute| Offer {
+        label: attribute.name.name.as_str().into(),
+        source: Source::Attribute(analysis.program.sources.text(attribute.span)),
     });
-    items.collect()
+    offers.collect()
 }
 
 /// The names of the enclosing definition, the operators and modules of the file, and the keywords of the language.
-fn anything(names: &Names, offset: usize) -> Vec<CompletionItem> {
-    let (analysis, module) = (names.analysis, names.module);
-    let mut items = Vec::new();
+fn anything<'a>(names: &Names<'a>, offset: usize) -> Vec<Offer<'a>> {
+    let module = names.module;
+    let mut offers = Vec::new();
     // A definition that is being written may lack its closing brace.
     let before = |d: &&Definition| (d.span.start as usize) < offset;
     let around = definition_at(module, offset).or_else(|| module.definitions.iter().rev().find(before));
     if let Some(definition) = around {
-        for declared in declared_in(definition) {
-            let composed = analysis.latest_type(definition, &declared.name);
-            items.push(CompletionItem {
-                label: declared.name,
-                kind: Some(CompletionItemKind::VARIABLE),
-                detail: Some(composed.unwrap_or_else(|| declared.role.to_owned())),
-                ..CompletionItem::default()
-            });
-        }
+        offers.extend(declared_in(definition).into_iter().map(|declared| Offer {
+            label: declared.name.into(),
+            source: Source::Declared(definition, declared.role),
+        }));
     }
-    items.extend(operators(names, module, ""));
-    let imports = module.imports.iter().map(|i| i.path.text()).collect::<Vec<_>>();
-    items.extend(plain(imports.iter().map(String::as_str), CompletionItemKind::MODULE));
-    items.extend(plain(WORDS, CompletionItemKind::KEYWORD));
-    items
+    offers.extend(operators(module, None));
+    let imports = module.imports.iter().map(|i| i.path.text()).collect::<BTreeSet<_>>();
+    let imported =
+        |label: String| Offer { label: label.into(), source: Source::Plain(CompletionItemKind::MODULE) };
+    offers.extend(imports.into_iter().map(imported));
+    offers.extend(plain(WORDS, CompletionItemKind::KEYWORD));
+    offers
 }
 
 #[cfg(test)]
@@ -217,6 +281,8 @@ mod tests {
 
     fn name(before: &str) -> String {
         match Context::new(before, &scan(before)) {
+            Context::Comment => "comment".into(),
+            Context::File => "file".into(),
             Context::Block => "block".into(),
             Context::Import => "import".into(),
             Context::BuiltIn => "built-in".into(),
@@ -224,6 +290,12 @@ mod tests {
             Context::Attribute(path, given) => format!("attribute of {path} after `{given}`"),
             Context::Anything => "anything".into(),
         }
+    }
+
+    #[test]
+    fn distances() {
+        let labels = ["batch_norm", "Batch", "minibatch", "b_a_t", "norm"];
+        assert_eq!(labels.map(|label| distance(label, "bat")), [0, 1, 2, 3, 4]);
     }
 
     #[test]
@@ -245,7 +317,12 @@ mod tests {
             ("operator f { ", "anything"),
             ("y[i,] = `ex", "built-in"),
             ("y = x..", "anything"),
-            ("", "anything"),
+            ("y = x; # as in nn.", "comment"),
+            ("", "file"),
+            ("import nn; gr", "file"),
+            ("graph G { } op", "file"),
+            ("graph G { @compose { } ", "anything"),
+            ("graph ", "anything"),
         ] {
             assert_eq!(name(before), want, "{before}");
         }

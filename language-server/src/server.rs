@@ -49,7 +49,10 @@ pub(crate) fn serve(connection: &Connection) -> anyhow::Result<()> {
 }
 
 fn converse(connection: &Connection) -> anyhow::Result<()> {
-    connection.initialize(serde_json::to_value(requests::capabilities())?)?;
+    if let Err(problem) = connection.initialize(serde_json::to_value(requests::capabilities())?) {
+        anyhow::ensure!(!problem.channel_is_disconnected(), "the editor disconnected before `initialized`");
+        return Err(problem.into());
+    }
     let mut server = Server::default();
     let mut is_shut = false;
     loop {

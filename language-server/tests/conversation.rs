@@ -186,7 +186,12 @@ fn long_lists_of_completions_have_the_matching_names() {
         )
     };
     let operators: String = (0..3000).map(operator).collect();
-    for (typed, wanted) in [("f2987", vec!["f2987"]), ("", vec!["x", "if", "f0"])] {
+    for (typed, wanted) in [
+        ("f2987", vec!["f2987"]),
+        ("F2987", vec!["f2987"]),
+        ("2987", vec!["f2987"]),
+        ("", vec!["x", "if", "f0"]),
+    ] {
         let text = format!(
             "{operators}graph G {{\n    @input {{ x: real[2]; }}\n    @compose {{\n        y = {typed}"
         );
