@@ -320,6 +320,7 @@ impl<'a> Loader<'a> {
     fn read(&mut self, file: &Path, name: &str, import: Option<Span>) -> Option<Module> {
         match self.read_bytes(file) {
             Ok(bytes) => {
+                let is_bytecode = bytes.starts_with(b"ML\xefR");
                 let (text, bad) = match String::from_utf8(bytes) {
                     Ok(text) => (text, None),
                     Err(error) => {
@@ -331,9 +332,13 @@ impl<'a> Loader<'a> {
                 let id = self.program.sources.add(file, text.as_str());
                 if let Some(bad) = bad {
                     let at = u32::try_from(bad).unwrap_or(u32::MAX);
-                    let diagnostic =
-                        Diagnostic::error(&ENCODING, Span::new(id, at, at), "this byte is not UTF-8");
-                    self.sink.report(diagnostic.with_help("save the file as UTF-8 text"));
+                    let (message, help) = if is_bytecode {
+                        ("this is MLIR bytecode", "write the program as text, into a file `….mlir`")
+                    } else {
+                        ("this byte is not UTF-8", "save the file as UTF-8 text")
+                    };
+                    self.sink
+                        .report(Diagnostic::error(&ENCODING, Span::new(id, at, at), message).with_help(help));
                     return None;
                 }
                 Some(parse_definitions((id, &text), name, &|_| true, self.limits, self.sink, self.cache))
