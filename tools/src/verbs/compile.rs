@@ -130,11 +130,7 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
             "shared objects cannot contain GPU kernels",
             "use -o model.skm, -o model.ptx with --target=nvptx64, -o model.s with --target=amdgcn, -o model.spv with --target=vulkan",
         ),
-        output(
-            arguments.line_tables && !has_lines(arguments),
-            "line tables are written into code only, and SPIR-V has none",
-            "use --emit=asm, llvm, obj, so or artifact, not for Vulkan, with --line-tables",
-        ),
+        without_lines(arguments),
         output(
             arguments.report.is_some() && !is_stablehlo,
             "`--report` requires `--emit=stablehlo`",
@@ -170,11 +166,23 @@ fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
     all.into_iter().flatten().collect()
 }
 
-/// Whether the output may have line tables.
-fn has_lines(arguments: &CompileArguments) -> bool {
+/// The error of `--line-tables` for output that cannot have them.
+fn without_lines(arguments: &CompileArguments) -> Option<Diagnostic> {
     let is_spirv = arguments.target.target().gpu.is_some_and(|gpu| gpu.language == Language::SpirV);
     let (stop, _) = stop(arguments.emit(), arguments.pipeline);
-    !is_spirv && matches!(stop, Stop::Code(_)) && arguments.emit() != EmitName::C
+    let is_code = matches!(stop, Stop::Code(_)) && arguments.emit() != EmitName::C;
+    let (text, help) = match (is_code, is_spirv) {
+        (true, false) => return None,
+        (true, true) => (
+            "SPIR-V has no line tables",
+            "leave --line-tables out here, or compile for the processor, an Nvidia or an AMD GPU",
+        ),
+        (false, _) => (
+            "only code has line tables",
+            "use --emit=asm, llvm, llvm-unoptimized, obj, so or artifact with --line-tables",
+        ),
+    };
+    arguments.line_tables.then(|| Diagnostic::without_location(&OUTPUT, text).with_help(help))
 }
 
 /// The error of `--variables` without an option that writes weights.

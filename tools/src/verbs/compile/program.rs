@@ -55,6 +55,7 @@ fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
         let text = "this form is written of models in SkriptND, not of StableHLO programs";
         wrong.push(Diagnostic::without_location(&COMMAND_LINE_NAME, text).with_help(EMITTED));
     }
+    wrong.extend(super::without_lines(arguments));
     wrong
 }
 
