@@ -7,7 +7,7 @@ Each .txt file beside this script is a class of inputs; README.md has the notati
 - ends by a signal, or with a status other than 0, 1 and 2, or prints an internal error or a backtrace,
 - has another status or lacks the expected line of its output,
 - takes more than 10 s of processor time, or a minute,
-- has a peak resident set above 128 MiB + that of its tool on a small valid input + 4 bytes for each byte of its files, or 512 for
+- has a peak resident set above 160 MiB + that of its tool on a small valid input + 4 bytes for each byte of its files, or 512 for
   documents, whose tokens and syntax trees are in memory until the diagnostics are printed.
 """
 import argparse
@@ -179,7 +179,7 @@ def complaints(entry, outcome, base):
         wrong.append(f"ends with {outcome.status}")
     if INTERNAL.search(outcome.text):
         wrong.append("reports an internal error")
-    most = 128 * MIB + base + outcome.size
+    most = 160 * MIB + base + outcome.size
     if outcome.peak > most:
         wrong.append(f"takes {outcome.peak // MIB} MiB, more than {most // MIB}")
     if not entry.expected:
