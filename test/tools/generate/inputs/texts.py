@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import jinja2.sandbox
 import numpy as np
@@ -148,9 +147,7 @@ def main(folder):
         conversation(path, vocabulary, CHAT_ML, None)
         forgetful(path, CHAT_ML)
     vocabulary = vocabularies.Bytes("smollm", None)
-    # Another one each day: each is compiled for seconds.
-    names = ("phi3", "mixtral", "qwen2moe")
-    for name in [names[time.localtime().tm_yday % len(names)]]:
+    for name in ("phi3", "mixtral", "qwen2moe"):
         path = os.path.join(folder, name + ".gguf")
         gguf_models.write(path, name, vocabulary.count, vocabulary.describe, context=256)
         greedy_texts(path, vocabulary, PROMPTS[:2], 10)
