@@ -254,7 +254,7 @@ pub fn model_after(
     }
     match (target.gpu, stop) {
         (Some(gpu), Stop::LlvmDialect | Stop::Code(_)) => {
-            finish(&device(&module, gpu)?, options, stop, locations)
+            finish(&device(&module, &options.target, gpu)?, options, stop, locations)
         }
         _ => finish(&module, options, stop, locations),
     }
@@ -331,14 +331,18 @@ pub fn sums_of_products(
 }
 
 /// The kernels of a module, in the dialect for the code.
-fn device<'c>(module: &Module<'c>, gpu: &Gpu) -> Result<Module<'c>, CodegenError> {
+fn device<'c>(
+    module: &Module<'c>,
+    target: &TargetDescription,
+    gpu: &Gpu,
+) -> Result<Module<'c>, CodegenError> {
     let module = gpu::emit::kernels_alone(module)?;
     if gpu.language == Language::SpirV {
         let operation = module.as_operation();
         let environment = ir::spirv::environment(ir::context::of(operation));
         ir::set_attribute(operation, "spirv.target_env", environment);
     }
-    let [functions, code] = gpu_stages::kernels(gpu);
+    let [functions, code] = gpu_stages::kernels(target, gpu);
     run(&module, &[functions])?;
     gpu::emit::check(&module)?;
     run(&module, &[code])?;
@@ -362,8 +366,8 @@ fn compile_for_gpu(
     let code = if names.is_empty() {
         Vec::new()
     } else {
-        let device = device(module, gpu)?;
-        gpu::emit::emit(&device, gpu, Form::Object, target.has_line_tables)?
+        let device = device(module, target, gpu)?;
+        gpu::emit::emit(&device, gpu, Form::Object)?
     };
     run(module, &gpu_stages::host(target))?;
     let artifact = Artifact {
@@ -379,7 +383,7 @@ fn finish(module: &Module, options: &Options, stop: Stop, locations: bool) -> Re
         Stop::Code(form) => {
             observer::begins("code");
             Ok(match options.target.gpu {
-                Some(gpu) => gpu::emit::emit(module, gpu, form, options.target.has_line_tables)?,
+                Some(gpu) => gpu::emit::emit(module, gpu, form)?,
                 None => codegen::emit(module, &options.target.code, form)?,
             })
         }

@@ -10,6 +10,7 @@ pub mod context;
 pub(crate) mod conversion;
 pub mod copy;
 pub(crate) mod counts;
+pub(crate) mod debug_info;
 pub mod dense;
 pub(crate) mod effects;
 pub mod func;

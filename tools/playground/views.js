@@ -237,6 +237,8 @@ function locatedCode(text) {
   for (const line of text.replace(/\n$/, "").split("\n")) {
     const section = /^\s*\.(?:section\s+"?([^\s",]+)|text\b|data\b|bss\b)/.exec(line);
     if (section) isHidden = section[1]?.startsWith(".debug_") ?? false;
+    // What follows a function has no formula.
+    if (section || /^\s*\.amdgpu_metadata|func_end\d+:/.test(line)) origin = [];
     // The comment states the line of the formula, then those of the invocations. Line 0 is unknown.
     if (/^\s*\.loc\s/.test(line)) origin = [...new Set([...line.matchAll(/playground\.sknd:([1-9]\d*)/g)].map(([, number]) => Number(number)))];
     const code = line.includes('"') ? line : line.replace(/\s*(#|\/\/|;)\s.*$/, "");

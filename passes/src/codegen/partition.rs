@@ -7,7 +7,7 @@
 //! uses has hidden visibility; [`super::merged_object`] makes it local again.
 
 use super::CodegenError;
-use crate::ir::{self, Builder, attributes, func, ops, typed};
+use crate::ir::{self, Builder, attributes, func, llvm, ops, typed};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Attribute, Module, Operation, Region};
@@ -143,7 +143,7 @@ fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>,
 
 /// Whether LLVM must inline a function.
 fn is_inlined(function: OperationRef) -> bool {
-    has(function, "alwaysinline") && is_local(function)
+    llvm::has_function_attribute(function, "alwaysinline") && is_local(function)
 }
 
 /// Whether a function is small, and uses only symbols that are available in all parts.
@@ -159,7 +159,7 @@ fn is_copied(position: usize, symbols: &[Symbol], users: &[Users], copied: &[boo
         && is_local(symbol.op)
         && users.calls > 0
         && users.addresses == 0
-        && !has(symbol.op, "noinline")
+        && !llvm::has_function_attribute(symbol.op, "noinline")
         && symbol.uses.iter().all(everywhere)
 }
 
@@ -183,19 +183,13 @@ fn is_local(symbol: OperationRef) -> bool {
     ["internal", "private", "linkonce"].iter().any(|local| linkage.contains(local))
 }
 
-/// Whether a function has an LLVM attribute.
-fn has(function: OperationRef, name: &str) -> bool {
-    let attribute = format!("\"{name}\"");
-    typed::array(function, "passthrough").iter().any(|present| present.to_string() == attribute)
-}
-
 /// Returns, for each symbol, the symbol in whose part it is: the caller of its only call, or itself.
 fn groups(symbols: &[Symbol], users: &[Users]) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..symbols.len()).collect();
     for (position, (symbol, users)) in symbols.iter().zip(users).enumerate() {
         let single = users.calls + users.addresses == 1 && is_local(symbol.op);
         let joins = if op::is(&symbol.op, ops::llvm::FUNC) {
-            single && users.calls == 1 && !has(symbol.op, "noinline")
+            single && users.calls == 1 && !llvm::has_function_attribute(symbol.op, "noinline")
         } else {
             single
         };

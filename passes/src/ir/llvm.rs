@@ -56,6 +56,13 @@ impl<'c: 'a, 'a> ElementPointer<'c, 'a> {
     }
 }
 
+/// Whether a function has this LLVM attribute, which has no value.
+pub(crate) fn has_function_attribute(function: OperationRef, name: &str) -> bool {
+    typed::array(function, "passthrough")
+        .into_iter()
+        .any(|attribute| attributes::text(attribute).as_deref() == Some(name))
+}
+
 /// An integer constant.
 pub(crate) fn constant<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,

@@ -102,23 +102,63 @@ pub(crate) fn remark(location: Location) -> Option<String> {
     attributes::text(unsafe { Attribute::from_raw(attribute) })
 }
 
-/// The location without parts that have no line, and with the first part of fused ones; `None` without a line.
-pub(crate) fn resolved(location: Location) -> Option<Location> {
+/// A line of a text.
+pub(crate) struct Line {
+    pub path: String,
+    /// From 1.
+    pub number: usize,
+    pub column: usize,
+    /// The operator, or the function of another language, around an inlined line.
+    pub function: Option<String>,
+    /// The name in the location: that of the invoked operator where the line is that of an invocation.
+    name: Option<String>,
+}
+
+/// The lines of a location: the innermost line, then those of the call sites around it. Of a fused location, the first part that has lines.
+pub(crate) fn lines(location: Location) -> Vec<Line> {
+    collect_lines(location, None, false)
+}
+
+/// `name`: the name around the location. `is_stack`: whether each line has the name of the function that contains it. JAX writes such
+/// locations, with the name of an operation around the call sites.
+fn collect_lines(location: Location, name: Option<&str>, is_stack: bool) -> Vec<Line> {
     if location.is_file_line_col_range() {
-        Some(location)
-    } else if location.is_name() {
-        resolved(location.name_child_location()).map(|_| location)
-    } else if location.is_call_site() {
-        let parts = [location.call_site_callee(), location.call_site_caller()].map(resolved);
-        match parts {
-            [Some(callee), Some(caller)] => Some(Location::call_site(callee, caller)),
-            [callee, caller] => callee.or(caller),
-        }
-    } else if location.is_fused() {
-        parts(location).into_iter().find_map(resolved)
-    } else {
-        None
+        return line(location, name).into_iter().collect();
     }
+    if location.is_fused() {
+        let parts = parts(location).into_iter().map(|part| collect_lines(part, name, is_stack));
+        return parts.into_iter().find(|lines| !lines.is_empty()).into_iter().flatten().collect();
+    }
+    if location.is_name() {
+        let child = location.name_child_location();
+        // SAFETY: the name lives as long as the context.
+        let name = unsafe { lossy(location.name_value().as_string_ref().to_raw()) };
+        return if child.is_call_site() {
+            collect_lines(child, None, true)
+        } else {
+            collect_lines(child, Some(&name), is_stack)
+        };
+    }
+    if !location.is_call_site() {
+        return Vec::new();
+    }
+    let mut lines = collect_lines(location.call_site_callee(), name, is_stack);
+    let callers = collect_lines(location.call_site_caller(), name, is_stack);
+    if let (Some(line), Some(caller)) = (lines.last_mut(), callers.first()) {
+        line.function = if is_stack { line.name.clone() } else { caller.name.clone() };
+    }
+    lines.extend(callers);
+    lines
+}
+
+/// The line of a file location; `None` for line 0, which stands for no line.
+fn line(location: Location, name: Option<&str>) -> Option<Line> {
+    let number = location.file_line_col_range_start_line();
+    let column = location.file_line_col_range_start_column();
+    // SAFETY: the name of the file lives as long as the context.
+    let path = unsafe { lossy(location.file_line_col_range_filename().as_string_ref().to_raw()) };
+    let line = Line { path, number, column, function: None, name: name.map(str::to_owned) };
+    (number > 0).then_some(line)
 }
 
 /// `path:line:column: ` of a file location, or of the callee of a call site.

@@ -4,6 +4,7 @@
 use super::stages::{self, Stage};
 use super::stop::Stop;
 use crate::codegen::gpu::{kernel_math, kernel_memory, launches};
+use crate::codegen::line_tables::LineTables;
 use crate::codegen::{arguments, checks, copies, intrinsics, memory, vector_math, view_offsets};
 use crate::ir::ops;
 use crate::ir::step::{Step, simplify};
@@ -59,8 +60,19 @@ fn schedule(gpu: &Gpu) -> Stage {
 }
 
 /// The stages from kernels to the dialect for the code.
-pub(crate) fn kernels(gpu: &Gpu) -> [Stage; 2] {
-    [functions(), Stage::new("kernels", code(gpu))]
+pub(crate) fn kernels(target: &TargetDescription, gpu: &Gpu) -> [Stage; 2] {
+    let mut code = code(gpu);
+    code.extend(line_tables(gpu.language).filter(|_| target.has_line_tables).map(LineTables::step));
+    [functions(), Stage::new("kernels", code)]
+}
+
+/// The form of line tables in kernels. SPIR-V has none.
+fn line_tables(language: Language) -> Option<LineTables> {
+    match language {
+        Language::Ptx => Some(LineTables::Directives),
+        Language::Amdgcn => Some(LineTables::Dwarf),
+        Language::SpirV => None,
+    }
 }
 
 /// Expands functions and loops that upstream does not lower, subviews, and affine maps.

@@ -292,7 +292,7 @@ pub(crate) fn llvm(target: &TargetDescription) -> Stage {
         Step::from(&annotations::PASS).with("interleave", interleave),
         Step::from(&code_target::PASS).with("triple", &target.code.triple),
     ]);
-    steps.extend(target.has_line_tables.then(|| LineTables::Dwarf.steps()).into_iter().flatten());
+    steps.extend(target.has_line_tables.then(|| LineTables::Dwarf.step()));
     Stage::new("llvm", steps)
 }
 
@@ -371,7 +371,7 @@ pub(crate) fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
     match target.gpu {
         Some(gpu) => {
             let mut stages = gpu_stages::to_kernels(target, gpu);
-            stages.extend(gpu_stages::kernels(gpu));
+            stages.extend(gpu_stages::kernels(target, gpu));
             stages
         }
         None => vec![bufferize(target), schedule(target), prepare(), memory(target), llvm(target)],

@@ -40,6 +40,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateConvertStablehloToSkriptPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAccessBoolBytesPass(void);
 /* --skript-add-entry */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAddEntryPass(void);
+/* --skript-add-line-tables */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateAddLineTablesPass(void);
 /* --skript-address-kernel-memory */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAddressKernelMemoryPass(void);
 /* --skript-annotate-loops */
@@ -171,8 +173,6 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreatePrepareVariablesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseAccumulationsPass(void);
 /* --skript-raise-to-named-linalg */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseToNamedLinalgPass(void);
-/* --skript-resolve-locations */
-MLIR_CAPI_EXPORTED MlirPass skriptCreateResolveLocationsPass(void);
 /* --skript-scalarize-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateScalarizeElementwisePass(void);
 /* --skript-scan-prefixes */

@@ -2,11 +2,10 @@
 //! Emits the code of a GPU module: PTX and AMDGPU code by LLVM, SPIR-V by MLIR's serialization.
 
 use super::kernel_math;
-use crate::codegen::line_tables::LineTables;
 use crate::codegen::{self, Form};
 use crate::error::CodegenError;
 use crate::ir::func::symbol;
-use crate::ir::{self, Builder, attributes, ops, step, types};
+use crate::ir::{self, Builder, attributes, ops, types};
 use crate::schedule::targets::gpus::{Gpu, Language, triple};
 use melior::dialect::llvm::r#type::pointer;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
@@ -32,13 +31,8 @@ pub(crate) fn names(module: &Module) -> Vec<String> {
     functions.filter(|op| ir::name(*op) == ops::gpu::FUNC).filter_map(symbol).collect()
 }
 
-/// Emits the code of kernels that were lowered for a GPU. SPIR-V has no line tables.
-pub(crate) fn emit(
-    module: &Module,
-    gpu: &Gpu,
-    form: Form,
-    has_line_tables: bool,
-) -> Result<Vec<u8>, CodegenError> {
+/// Emits the code of kernels that were lowered for a GPU.
+pub(crate) fn emit(module: &Module, gpu: &Gpu, form: Form) -> Result<Vec<u8>, CodegenError> {
     match gpu.language {
         Language::Ptx | Language::Amdgcn => {
             let target = Target {
@@ -49,13 +43,6 @@ pub(crate) fn emit(
             unwrap_kernels(module);
             if gpu.language == Language::Amdgcn {
                 read_grid(module)?;
-            }
-            if has_line_tables {
-                let tables = match gpu.language {
-                    Language::Ptx => LineTables::Directives,
-                    _ => LineTables::Dwarf,
-                };
-                ir::run_pipeline(module, "lines", &step::text(&tables.steps()))?;
             }
             let form = match (form, gpu.language) {
                 // PTX is text.
