@@ -349,7 +349,11 @@ impl<'a> Loader<'a> {
                     Span::new(id, 0, 0)
                 });
                 let message = format!("{}: {message}", file.display());
-                self.sink.report(Diagnostic::error(code, span, message));
+                let diagnostic = Diagnostic::error(code, span, message);
+                self.sink.report(match import {
+                    Some(_) => diagnostic,
+                    None => diagnostic.with_help("a model is a folder with a main.sknd, or a single file"),
+                });
                 None
             }
         }

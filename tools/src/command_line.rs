@@ -249,6 +249,7 @@ pub struct CompareArguments {
     /// plus one step of a quantized tensor where products are computed in integers
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub rtol: Option<f64>,
+    /// The absolute part of the accepted difference: see --rtol
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub atol: Option<f64>,
     /// Compare every tensor of the graph even if the outputs agree

@@ -17,6 +17,7 @@ pub struct PlaygroundArguments {
     /// Time limit of the work on a text, such as its compilation, for each tab
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = super::stop::seconds)]
     pub timeout: Duration,
+    /// Format of diagnostics on stderr, such as an error of the port
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
 }
