@@ -60,19 +60,43 @@ pub(super) fn pairs(a: &Graph, b: &Graph) -> Pairs {
     pairs
 }
 
-/// Matches boxes that compute the same from the same inputs, constants and variables.
+/// Matches boxes that compute the same from the same inputs, constants and variables: first those whose results have the same uses.
 fn equal(a: &Graph, b: &Graph, pairs: &mut Pairs) {
-    let mut numbers = Numbers::default();
-    let [first, second] = [a, b].map(|graph| numbers.number(graph));
-    let mut candidates: HashMap<usize, Vec<usize>> = HashMap::new();
-    for (n, key) in second.iter().enumerate().rev() {
-        candidates.entry(*key).or_default().push(n);
-    }
-    for (n, key) in first.iter().enumerate() {
-        if let Some(other) = candidates.get_mut(key).and_then(Vec::pop) {
-            pairs.add(n, other);
+    let (mut structures, mut uses) = (Numbers::default(), HashMap::new());
+    let computed = [a, b].map(|graph| structures.number(graph));
+    let [first, second] = &computed;
+    let used = [used(a, first, &mut uses), used(b, second, &mut uses)];
+    for [first, second] in [used, computed] {
+        let mut candidates: HashMap<usize, Vec<usize>> = HashMap::new();
+        for n in free(&pairs.first).collect::<Vec<_>>().into_iter().rev() {
+            if let Some(key) = second.get(n) {
+                candidates.entry(*key).or_default().push(n);
+            }
+        }
+        for n in free(&pairs.second).collect::<Vec<_>>() {
+            let others = first.get(n).and_then(|key| candidates.get_mut(key));
+            if let Some(other) = others.and_then(Vec::pop) {
+                pairs.add(n, other);
+            }
         }
     }
+}
+
+/// The structure of a box by number, and its users with the positions of their operands.
+type Uses = (usize, Vec<(Option<usize>, usize)>);
+
+/// The number of each box of a graph, by its structure and by what is computed from its results.
+fn used(graph: &Graph, structures: &[usize], numbers: &mut HashMap<Uses, usize>) -> Vec<usize> {
+    let mut keys: HashMap<usize, usize> = HashMap::new();
+    // Users follow the boxes that they use.
+    for (n, structure) in structures.iter().enumerate().rev() {
+        let users = graph.users(n).iter();
+        let mut users: Vec<_> = users.map(|(user, position)| (keys.get(user).copied(), *position)).collect();
+        users.sort_unstable();
+        let next = numbers.len();
+        keys.insert(n, *numbers.entry((*structure, users)).or_insert(next));
+    }
+    (0..structures.len()).filter_map(|n| keys.remove(&n)).collect()
 }
 
 /// The numbers of structures: equal structures have equal numbers in all graphs.

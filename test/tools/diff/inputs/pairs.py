@@ -34,6 +34,11 @@ def two_outputs(name, count):
     return graph("x: real[4]; a: real[4];", "z: real[4]; v: real[4];", body)
 
 
+def branches(order, joined="d, e, f"):
+    lines = [STARTS[n] for n in order] + [ENDS[n] for n in order] + [JOINED % joined]
+    return graph("x: real[4];", "y: real[12];", " ".join(lines))
+
+
 def two_operators(separator):
     operators = separator.join((UNARY % ("h", "-x[i,]"), UNARY % ("o", "x[i,] + 1.0")))
     return operators + "\ngraph G { @input { x: real[4]; } @output { y: real[4]; } @compose { a = h(x); y = o(a); } }"
@@ -43,6 +48,9 @@ SCALARS = "u = math.mul(q, %s); v = math.mul(q, %s); p = math.add(u, v); s = mat
 CARRIED = "h1, g1, k1 = with h = x, g = %s, k = w do..(n) { s = math.add(h, g); t = math.sub(g, k); yield s, t, k; }; y = h1;"
 ROLES = "a, b = with %s = x, %s = w do..(n) { s = math.sub(%s, %s); yield s, %s; }; y = a;"
 BRANCH = "%s = if c then math.exp(x) else math.neg(x); y = math.abs(%s);"
+STARTS = ("a = math.abs(x);", "b = math.abs(x);", "c = math.abs(x);")
+ENDS = ("d = math.exp(a);", "e = math.exp(b);", "f = math.sin(c);")
+JOINED = "y = layout.concat{axis = 0}([%s]);"
 CONDITION = "y = if %s then math.exp(x) else math.neg(x);"
 
 DIFFERENT = {
@@ -63,6 +71,7 @@ DIFFERENT = {
     "the type of an attribute without a value": (asserted("@attrib { k: optional int; }"), asserted("@attrib { k: optional str; }")),
     "a bound of dimensions that do not correspond": (graph("x: real[n|16]; w: real[n];", "y: real[n];", "y = math.neg(x);"), graph("x: real[n|8]; w: real[k|16];", "y: real[n];", "y = math.neg(x);")),
     "a loop whose output has the name of another": (two_outputs("h", 3), two_outputs("h", 4)),
+    "the order of results of equal operations": (branches((0, 1, 2)), branches((0, 1, 2), "d, f, e")),
 }
 EQUAL = {
     "names of carried tensors": (vectors(ROLES % tuple("hghgg")), vectors(ROLES % tuple("ghghh"))),
@@ -72,6 +81,8 @@ EQUAL = {
     "the name of a loop": (vectors("t = with h = x do..(3) math.exp(h); y = math.abs(t);"), vectors("u = with h = x do..(3) math.exp(h); y = math.abs(u);")),
     "operators on one line": (two_operators("\n"), two_operators(" ")),
     "names in a loop whose output has the name of another": (two_outputs("h", 3), two_outputs("g", 3)),
+    "the order of equal operations": (branches((0, 1, 2)), branches((2, 1, 0))),
+    "the order of equal branches": (branches((0, 1, 2)), branches((1, 0, 2), "e, d, f")),
 }
 
 
