@@ -14,7 +14,7 @@ use skript_frontend::model::{
 };
 use skript_frontend::program::Program;
 use skript_frontend::source::Span;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 impl Picture {
     /// The picture of a model that was composed from a program, without histograms and profile.
@@ -58,6 +58,8 @@ struct Collector<'m> {
 /// A graph under construction.
 struct Sketch<'m> {
     function: &'m Function,
+    /// The names of its tensors.
+    names: HashSet<&'m str>,
     scope: Scope,
     /// The box that computes a tensor, and the number of the result.
     makers: BTreeMap<ValueId, (usize, usize)>,
@@ -205,7 +207,7 @@ impl<'m> Collector<'m> {
         let title = callee.map_or_else(String::new, |f| f.name.clone());
         Node {
             label: invoke.label.clone(),
-            is_label_implicit: sketch.function.values.iter().any(|value| value.name == invoke.label),
+            is_label_implicit: invoke.label.as_deref().is_some_and(|label| sketch.names.contains(label)),
             instance: Some(invoke.callee.0 as usize),
             captures: captures.collect(),
             unseen: callee.map_or_else(Vec::new, |callee| self.passed(callee, invoke)),
@@ -385,6 +387,7 @@ impl<'m> Sketch<'m> {
         let constants = function.constants.iter().map(|(value, data)| (*value, constant(data)));
         Sketch {
             function,
+            names: function.values.iter().filter_map(|value| value.name.as_deref()).collect(),
             scope: Scope::default(),
             makers: BTreeMap::new(),
             roles: BTreeMap::new(),
