@@ -12,4 +12,7 @@ def shard(things, which):
     """Every Nth item from the Ith on, for `I/N`; for `day/N`, I depends on the day."""
     own, count = which.split("/")
     own = time.localtime().tm_yday if own == "day" else int(own)
-    return things[own % int(count)::int(count)]
+    own %= int(count)
+    if which != "0/1":
+        print("shard %d/%s" % (own, count), flush=True)
+    return things[own::int(count)]

@@ -187,7 +187,7 @@ impl Diagnostic {
     /// Suggests `did you mean …?` if a known name is similar to the unknown name, else lists all known names, if any.
     pub fn with_names(self, unknown: &str, what: &str, known: &[&str]) -> Self {
         match closest(unknown, known.iter().copied()) {
-            Some(near) => self.with_help(format!("did you mean `{near}`?")),
+            Some(near) => self.with_meant(near),
             None if known.is_empty() => self,
             None => self.with_help(format!("{what} {}", known.join(", "))),
         }

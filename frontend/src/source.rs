@@ -41,6 +41,16 @@ impl Span {
         Span { file, start, end }
     }
 
+    /// The empty span after this one, for an insertion.
+    pub(crate) fn after(self) -> Span {
+        Span { start: self.end, ..self }
+    }
+
+    /// From the end of this span to the end of a later one.
+    pub(crate) fn from_end_to(self, later: Span) -> Span {
+        Span { start: self.end, end: later.end.max(self.end), ..self }
+    }
+
     /// The bytes `start..end` of a file, which is shorter than 4 GiB.
     pub(crate) fn of_bytes(file: FileId, start: usize, end: usize) -> Self {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);

@@ -351,8 +351,10 @@ impl<'a> Loader<'a> {
                 let message = format!("{}: {message}", file.display());
                 let diagnostic = Diagnostic::error(code, span, message);
                 self.sink.report(match import {
-                    Some(_) => diagnostic,
-                    None => diagnostic.with_help("a model is a folder with a main.sknd, or a single file"),
+                    None if !exists(file) => {
+                        diagnostic.with_help("a model is a folder with a main.sknd, or a single file")
+                    }
+                    _ => diagnostic,
                 });
                 None
             }

@@ -29,7 +29,9 @@ use crate::ast::Module;
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::limits::Limits;
 use crate::source::FileId;
-pub(crate) use advice::{OPEN_EXTENT, foreign_literal, foreign_type, invocation_advice};
+pub(crate) use advice::{
+    OPEN_EXTENT, builtin_instead, foreign_literal, foreign_type, invocation_advice, literal_instead,
+};
 use build::Builder;
 pub(crate) use build::{open_type_list, precedence};
 use expectation::Found;

@@ -171,7 +171,12 @@ impl Checker<'_> {
             let message = format!("`{text}` is a single index, which `..` cannot expand");
             let help = "remove the `..` after the bars";
             let diagnostic = Diagnostic::error(&codes::EXPANSION_COUNT, span, message);
-            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
+            let dots = Span { start: span.end.saturating_sub(2), ..span };
+            let diagnostic = diagnostic.with_label(ty.to_string());
+            self.sink.report(match self.written_text(dots) {
+                ".." => diagnostic.with_fix(help, dots, ""),
+                _ => diagnostic.with_help(help),
+            });
         }
         if let Some((low, high)) = remap {
             for other in [low, high] {
@@ -299,6 +304,7 @@ impl Checker<'_> {
                 // reported
                 return;
             }
+            let after = index.span.after();
             let index = self.text(index.span);
             if rank.constant() == Some(1) {
                 self.sink.report(
@@ -309,7 +315,7 @@ impl Checker<'_> {
                             "the access to `{name}` needs a trailing comma; without it, this is pack indexing"
                         ),
                     )
-                    .with_help(format!("write `{name}[{index},]`")),
+                    .with_fix(format!("write `{name}[{index},]`"), after, ","),
                 );
             } else {
                 let message = format!("`{name}[{index}]` indexes a pack, but `{name}` is a tensor");

@@ -222,10 +222,12 @@ pub(super) fn behind_label<'c>(checker: &mut Checker, component: &'c Component) 
     if !is_name || base_named(&spec.base.name, &checker.generics).is_some() {
         return None;
     }
+    let before = Span { end: operator.span.start, ..*span };
     let operator = checker.text(operator.span);
     let message = format!("the label `{}` precedes a result", name.name);
     let help = format!("write it before the operator: `{} = {}: {operator}(…)`", spec.base.name, name.name);
-    checker.sink.report(Diagnostic::error(&codes::SYNTAX, *span, message).with_help(help));
+    let text = format!("{} = {}: ", spec.base.name, name.name);
+    checker.sink.report(Diagnostic::error(&codes::SYNTAX, *span, message).with_fix(help, before, text));
     Some(&spec.base)
 }
 

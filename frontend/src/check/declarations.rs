@@ -11,6 +11,7 @@ use crate::check::lengths::Length;
 use crate::check::scope::{Symbol, SymbolKind};
 use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -112,7 +113,7 @@ impl Checker<'_> {
             let message = format!("`{text}` is a pack of extents, which must be expanded");
             let help = format!("write `{text}..`: it declares one dimension per item");
             let diagnostic = Diagnostic::error(&codes::PACK_NOT_EXPANDED, e.span, message);
-            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
+            self.sink.report(self.with_dots(diagnostic.with_label(ty.to_string()), help, e));
         }
         if matches!(length, Some(None)) && ty.is_single() {
             let message = format!("`{text}` is a single extent, which `..` cannot expand without a count");
@@ -222,15 +223,17 @@ impl Checker<'_> {
             .with_label(ty.to_string())
             .with_label_at(declaration.type_spec.span, format!("declared as {declared}"));
             if let Base::Generic(g) = &declared.base {
-                diagnostic =
-                    diagnostic.with_help(format!("convert it: `{}({})`", g.name, self.text(default.span)));
+                let help = format!("convert it: `{}({})`", g.name, self.text(default.span));
+                let text = format!("{}({})", g.name, self.written_text(default.span));
+                diagnostic = diagnostic.with_fix(help, default.span, text);
             }
             self.sink.report(diagnostic);
         } else if declared.is_single() && ty.is_packed() {
             let message = format!("`{name}` is a single value, but its default is a pack");
             let help = format!("declare `{name}` as a pack: `{}..`", declaration.type_spec.base.name);
             let diagnostic = Diagnostic::error(&codes::DEFAULT_TYPE, default.span, message);
-            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
+            let after = declaration.type_spec.span.after();
+            self.sink.report(diagnostic.with_label(ty.to_string()).with_fix(help, after, ".."));
         } else if ty.is_packed() && declared.length().differs(&ty.length()) {
             let (length, given) = (declared.length().described(), ty.length().described());
             let message =
@@ -436,9 +439,14 @@ impl Checker<'_> {
         if declaration.type_spec.optional {
             let name = &declaration.name.name;
             let message = format!("the {kind} `{name}` cannot be optional");
-            let diagnostic = Diagnostic::error(&codes::NEVER_ABSENT, declaration.type_spec.span, message)
-                .with_help(format!("every {kind} has a value: drop `optional`"));
-            self.sink.report(diagnostic);
+            let span = declaration.type_spec.span;
+            let word = Span { end: declaration.type_spec.base.span.start, ..span };
+            let help = format!("every {kind} has a value: drop `optional`");
+            let diagnostic = Diagnostic::error(&codes::NEVER_ABSENT, span, message);
+            self.sink.report(match self.written_text(word).trim() {
+                "optional" => diagnostic.with_fix(help, word, ""),
+                _ => diagnostic.with_help(help),
+            });
         }
     }
 

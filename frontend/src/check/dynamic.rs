@@ -111,7 +111,17 @@ pub(super) fn check_main_inputs(checker: &mut Checker) {
                 let message = format!("the dynamic extent `{name}` of the main graph has no upper bound");
                 let help = format!("write its largest extent after it, as in `{name}|16`");
                 let diagnostic = Diagnostic::error(&codes::UNBOUNDED_EXTENT, extent.span, message);
-                checker.sink.report(diagnostic.with_help(help));
+                let marked = match &extent.extent {
+                    Some(e) if matches!(e.kind, ExprKind::Name(_)) => Some(e.span),
+                    None if extent.pack.is_none() => Some(extent.span),
+                    _ => None,
+                };
+                // After digits, `..` would be read as a part of the number.
+                let bound = if extent.pack.is_some() { "|16 " } else { "|16" };
+                checker.sink.report(match marked {
+                    Some(span) => diagnostic.with_fix(help, span.after(), bound),
+                    None => diagnostic.with_help(help),
+                });
             }
         }
     }

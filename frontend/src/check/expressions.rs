@@ -8,7 +8,7 @@ use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library_operators::{LibraryOperator, Operation, elementwise};
 use crate::source::Span;
-use crate::syntax::foreign_literal;
+use crate::syntax::{foreign_literal, literal_instead};
 
 /// The help for a tensor in a compile-time expression.
 const COMPILE_TIME_ONLY: &str = "compile-time expressions see attributes and shapes; compute with the elements of a tensor in `@lower`, \
@@ -68,20 +68,26 @@ impl Checker<'_> {
             return ty;
         }
         let text = self.text(expr.span);
+        let rank = match &ty.tensor {
+            Tensor::Ranked(rank) => rank.constant(),
+            _ => None,
+        };
         let diagnostic = match self.context {
+            Context::Formula if rank == Some(0) && !ty.is_packed() => Diagnostic::error(
+                &codes::TENSOR_AS_VALUE,
+                expr.span,
+                format!("the tensor `{text}` is used without indices in a formula"),
+            )
+            .with_label(format!("of type {ty}"))
+            .with_fix(format!("read its only element with `{text}[]`"), expr.span.after(), "[]"),
             Context::Formula => Diagnostic::error(
                 &codes::TENSOR_AS_VALUE,
                 expr.span,
                 format!("the tensor `{text}` is used without indices in a formula"),
             )
             .with_label(format!("of type {ty}"))
-            .with_help(match &ty.tensor {
-                Tensor::Ranked(r) if r.constant() == Some(0) => {
-                    format!("read its only element with `{text}[]`")
-                }
-                Tensor::Ranked(r) if r.constant() == Some(1) => {
-                    format!("read an element with `{text}[i,]`")
-                }
+            .with_help(match rank {
+                Some(1) => format!("read an element with `{text}[i,]`"),
                 _ => format!("read an element with `{text}[i,…]`, one index per dimension"),
             }),
             Context::CompileTime | Context::Composition => Diagnostic::error(
@@ -198,7 +204,10 @@ impl Checker<'_> {
                     _ => format!("bound it here, too: `{} < n`", name.name),
                 });
         } else if let Some(help) = foreign_literal(&name.name) {
-            diagnostic = diagnostic.with_help(help);
+            diagnostic = match literal_instead(&name.name) {
+                Some(literal) => diagnostic.with_fix(help, name.span, literal),
+                None => diagnostic.with_help(help),
+            };
         } else if self.context == Context::Formula
             && self.definition.lowers.iter().any(|l| l.target.name.name == name.name)
         {
@@ -339,7 +348,9 @@ impl Checker<'_> {
         if a.optional == Optional::No && a != Type::unknown() {
             let message = format!("the left side of `??` is of type {a} and can never be null");
             let diagnostic = Diagnostic::error(&codes::COALESCE_OPTIONALITY, value.span, message);
-            self.sink.report(diagnostic.with_label("not optional").with_help("drop `??` and its right side"));
+            let dropped = value.span.from_end_to(fallback.span);
+            let diagnostic = diagnostic.with_label("not optional");
+            self.sink.report(diagnostic.with_fix("drop `??` and its right side", dropped, ""));
         }
         if b.optional.is_optional() {
             let message = "the right side of `??` must not be optional";
@@ -395,10 +406,15 @@ impl Checker<'_> {
         )
         .with_label_at(left.span, a.to_string())
         .with_label_at(right.span, b.to_string());
-        let help = conversion_help(&self.text(left.span), a, &self.text(right.span), b);
+        let help = conversion((left.span, &self.text(left.span)), a, (right.span, &self.text(right.span)), b);
         let mixes = matches!((&a.base, &b.base), (Base::Int, Base::Real) | (Base::Real, Base::Int));
-        if let Some(help) = help.filter(|_| !(mixes && self.in_subscript)) {
-            diagnostic = diagnostic.with_help(help);
+        if let Some((help, span, conversion)) = help.filter(|_| !(mixes && self.in_subscript)) {
+            let written = self.written_text(span);
+            diagnostic = match conversion {
+                Conversion::Point => diagnostic.with_fix(help, span, format!("{written}.0")),
+                Conversion::Cast(ty) => diagnostic.with_fix(help, span, format!("{ty}({written})")),
+                Conversion::Format => diagnostic.with_help(help),
+            };
         } else if mixes {
             diagnostic = diagnostic.with_help(
                 "an index is an int: divide ints by `/`, which rounds down, or convert a real index with `int(…)`",
@@ -478,30 +494,57 @@ pub(super) fn join_tensor(a: &Type, b: &Type) -> Tensor {
     }
 }
 
-/// The help for two types that differ.
-fn conversion_help(left: &str, a: &Type, right: &str, b: &Type) -> Option<String> {
+/// The edit of an expression that changes its type.
+enum Conversion {
+    /// `.0` after a literal.
+    Point,
+    /// A cast to this type.
+    Cast(String),
+    /// A string around it.
+    Format,
+}
+
+/// The help for two types that differ, and the expression that it converts.
+fn conversion(
+    (left_span, left): (Span, &str),
+    a: &Type,
+    (right_span, right): (Span, &str),
+    b: &Type,
+) -> Option<(String, Span, Conversion)> {
     let literal = |text: &str| text.bytes().all(|c| c.is_ascii_digit()) && !text.is_empty();
-    match (&a.base, &b.base) {
-        (Base::Int, Base::Real) if literal(left) => Some(format!("write `{left}.0`")),
-        (Base::Real, Base::Int) if literal(right) => Some(format!("write `{right}.0`")),
-        (Base::Int, Base::Real) => {
-            Some(format!("int and real do not mix in expressions; convert with `real({left})`"))
+    let (span, text, target, is_left) = match (&a.base, &b.base) {
+        (Base::Int, Base::Real) => (left_span, left, "real", true),
+        (Base::Real, Base::Int) => (right_span, right, "real", false),
+        (Base::Generic(g), Base::Int | Base::Real | Base::Bool) => (right_span, right, &*g.name, false),
+        (Base::Int | Base::Real | Base::Bool, Base::Generic(g)) => (left_span, left, &*g.name, true),
+        (Base::Int, Base::Bool) => (right_span, right, "int", false),
+        (Base::Real, Base::Bool) => (right_span, right, "real", false),
+        (Base::Bool, Base::Int) => (left_span, left, "int", true),
+        (Base::Bool, Base::Real) => (left_span, left, "real", true),
+        (Base::Str, _) if b.base != Base::Str => {
+            return Some((
+                format!("format it into a string: `\"{{{right}}}\"`"),
+                right_span,
+                Conversion::Format,
+            ));
         }
-        (Base::Real, Base::Int) => {
-            Some(format!("int and real do not mix in expressions; convert with `real({right})`"))
+        (_, Base::Str) => {
+            return Some((
+                format!("format it into a string: `\"{{{left}}}\"`"),
+                left_span,
+                Conversion::Format,
+            ));
         }
-        (Base::Generic(g), Base::Int | Base::Real | Base::Bool) => {
-            Some(format!("convert with `{}({right})`", g.name))
-        }
-        (Base::Int | Base::Real | Base::Bool, Base::Generic(g)) => {
-            Some(format!("convert with `{}({left})`", g.name))
-        }
-        (Base::Int | Base::Real, Base::Bool) => Some(format!("convert with `{}({right})`", a.base)),
-        (Base::Bool, Base::Int | Base::Real) => Some(format!("convert with `{}({left})`", b.base)),
-        (Base::Str, _) if b.base != Base::Str => Some(format!("format it into a string: `\"{{{right}}}\"`")),
-        (_, Base::Str) => Some(format!("format it into a string: `\"{{{left}}}\"`")),
-        _ => None,
+        _ => return None,
+    };
+    let mixed = if is_left { &a.base } else { &b.base };
+    let is_mix = *mixed == Base::Int && target == "real";
+    if is_mix && literal(text) {
+        return Some((format!("write `{text}.0`"), span, Conversion::Point));
     }
+    let help = format!("convert with `{target}({text})`");
+    let help = if is_mix { format!("int and real do not mix in expressions; {help}") } else { help };
+    Some((help, span, Conversion::Cast(target.to_string())))
 }
 
 /// Names that are not null when `condition` holds, and names that are null when it does not (2.4, null testing): terms

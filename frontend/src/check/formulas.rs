@@ -72,8 +72,8 @@ fn check_formula(checker: &mut Checker, lowering: &Lowering, locals: &BTreeSet<&
             declare_local(checker, index, SymbolKind::Index, Type::scalar(Base::Int));
         }
     }
-    for bound in &lowering.bounds {
-        check_bound(checker, bound);
+    for (bound, left) in lowering.bounds.iter().zip((0..lowering.bounds.len()).rev()) {
+        check_bound(checker, bound, left == 0 && lowering.condition.is_none());
     }
     for (name, value) in &lowering.locals {
         checker.in_intermediate = true;
@@ -115,15 +115,20 @@ fn check_formula(checker: &mut Checker, lowering: &Lowering, locals: &BTreeSet<&
     }
 }
 
-/// An index and its bound, `i < n`.
-fn check_bound(checker: &mut Checker, bound: &LoopBound) {
+/// An index and its bound, `i < n`. `is_last`: whether the formula ends with it.
+fn check_bound(checker: &mut Checker, bound: &LoopBound, is_last: bool) {
     if let ExprKind::Binary { op: BinaryOp::And, left, right } = &bound.bound.kind {
         let (extent, condition) = (checker.text(left.span), checker.text(right.span));
         let name = &bound.name.name;
         let message = format!("the bound of the index `{name}` is a condition, and must be an int");
         let help = format!("a condition is written after all bounds: `{name} < {extent} | {condition}`");
         let diagnostic = Diagnostic::error(&codes::FORMULA_CONDITION, bound.bound.span, message);
-        checker.sink.report(diagnostic.with_help(help));
+        let sign = Span { end: right.span.start, ..left.span.after() };
+        checker.sink.report(if is_last {
+            diagnostic.with_fix(help, sign, " | ")
+        } else {
+            diagnostic.with_help(help)
+        });
         declare_local(checker, &bound.name, SymbolKind::Index, Type::scalar(Base::Int));
         return;
     }

@@ -84,11 +84,15 @@ fn bind_explicit_types<'a>(
                 types.len()
             ),
         };
-        checker.sink.report(
-            Diagnostic::error(&codes::TYPE_COUNT, extra.span, message)
-                .with_label_at(signature.definition.name.span, "declared here")
-                .with_help("drop the types that are too many"),
-        );
+        let diagnostic = Diagnostic::error(&codes::TYPE_COUNT, extra.span, message)
+            .with_label_at(signature.definition.name.span, "declared here");
+        let help = "drop the types that are too many";
+        let kept = signature.generics.len().checked_sub(1).and_then(|last| types.get(last));
+        checker.sink.report(match (kept, types.last()) {
+            (Some(kept), Some(last)) => diagnostic.with_fix(help, kept.span.from_end_to(last.span), ""),
+            // The angle brackets are dropped, too.
+            _ => diagnostic.with_help(help),
+        });
         let unclear = signature.generics.iter().map(|(generic, _)| generic.name.clone());
         bindings.unclear.extend(unclear);
         return;

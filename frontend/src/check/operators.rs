@@ -7,7 +7,7 @@ use crate::check::signatures::{Found, base_named};
 use crate::check::types::{Base, Bound, Optional, Tensor, Type};
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::source::Span;
-use crate::syntax::invocation_advice;
+use crate::syntax::{builtin_instead, invocation_advice};
 
 /// real → real.
 const REAL_FUNCTIONS: &[&str] = &[
@@ -142,8 +142,11 @@ impl Checker<'_> {
             diagnostic = diagnostic
                 .with_help("strings are joined by writing them side by side and built with `\"{expr}\"`");
         } else if symbol == "^" && Needs::Numeric.admits(&ty.base) {
-            diagnostic =
-                diagnostic.with_help("`^` is the exclusive or of two bools; a power is written `a ** b`");
+            let help = "`^` is the exclusive or of two bools; a power is written `a ** b`";
+            diagnostic = match self.sign_between(whole, symbol) {
+                Some(sign) => diagnostic.with_fix(help, sign, "**"),
+                None => diagnostic.with_help(help),
+            };
         } else if needs == Needs::Bool {
             diagnostic = diagnostic.with_help("convert it to a bool with a comparison, or with `bool(…)`");
         } else if ty.base == Base::Bool {
@@ -154,6 +157,16 @@ impl Checker<'_> {
             ));
         }
         self.sink.report(diagnostic);
+    }
+
+    /// The span of the operator between the operands of a binary expression.
+    fn sign_between(&self, whole: &Expr, symbol: &str) -> Option<Span> {
+        let ExprKind::Binary { left, right, .. } = &whole.kind else { return None };
+        let between = Span { end: right.span.start, ..left.span.after() };
+        let text = self.written_text(between);
+        let start = between.start + u32::try_from(text.len() - text.trim_start().len()).ok()?;
+        let end = start + u32::try_from(symbol.len()).ok()?;
+        (text.trim() == symbol).then_some(Span { start, end, ..between })
     }
 
     /// `x + ..` and `x + ...`.
@@ -213,7 +226,11 @@ impl Checker<'_> {
         if base_named(&target.name, &self.generics).is_none() && !self.is_unread(&[BlockKind::Dtype]) {
             let message = format!("`{}` is neither a type nor a function", target.name);
             let diagnostic = Diagnostic::error(&codes::UNKNOWN_TYPE, target.span, message);
-            self.sink.report(diagnostic.with_help(self.call_advice(&target.name)));
+            let help = self.call_advice(&target.name);
+            self.sink.report(match self.called_instead(&target.name) {
+                Some(near) => diagnostic.with_fix(help, target.span, near),
+                None => diagnostic.with_help(help),
+            });
             return Type::unknown();
         }
         let ty = self.value(value);
@@ -248,6 +265,13 @@ impl Checker<'_> {
         }
     }
 
+    /// The type or the built-in function that [`Checker::call_advice`] suggests in place of a name.
+    fn called_instead(&self, name: &str) -> Option<String> {
+        let generics = self.generics.iter().map(|(g, _)| g.name.as_str());
+        let types = ["int", "real", "bool"].into_iter().chain(generics);
+        closest(name, types).map(str::to_string).or_else(|| builtin_instead(name))
+    }
+
     /// Whether an apparent cast names an operator of the module and not a type.
     fn is_invocation(&self, target: &Ident) -> bool {
         let path = Path { parts: vec![target.clone()], span: target.span };
@@ -278,12 +302,14 @@ impl Checker<'_> {
                     diagnostic = self.converted(diagnostic, "real", argument.span);
                 }
                 Base::Generic(g) if g.bound != Bound::Any => {
-                    diagnostic = diagnostic.with_help(format!(
+                    let help = format!(
                         "`{}` may be {}; convert with `real({})`",
                         g.name,
                         g.bound.members(),
                         self.text(argument.span)
-                    ));
+                    );
+                    let text = format!("real({})", self.written_text(argument.span));
+                    diagnostic = diagnostic.with_fix(help, argument.span, text);
                 }
                 _ => {}
             }

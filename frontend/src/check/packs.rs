@@ -84,7 +84,7 @@ impl Checker<'_> {
             }
             Item::Expand { value, count, span } => {
                 if count.is_some() {
-                    self.require_single_item(value);
+                    self.require_single_item(value, *span);
                 }
                 let (ty, length) = self.expanded(value, count.as_ref(), *span);
                 (ty, length, *span)
@@ -100,7 +100,7 @@ impl Checker<'_> {
     }
 
     /// Checks that a repeated list item is a single value.
-    fn require_single_item(&mut self, value: &Expr) {
+    fn require_single_item(&mut self, value: &Expr, whole: Span) {
         let ty = self.quietly(|c| c.entity(value));
         if !ty.is_packed() {
             return;
@@ -109,7 +109,8 @@ impl Checker<'_> {
         let message = format!("`..` with a count repeats a single item, and `{text}` is a pack");
         let help = format!("write `{text}..` to put its items here");
         let diagnostic = Diagnostic::error(&codes::EXPANSION_COUNT, value.span, message);
-        self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
+        let text = format!("{}..", self.written_text(value.span));
+        self.sink.report(diagnostic.with_label(ty.to_string()).with_fix(help, whole, text));
     }
 
     fn report_nested(&mut self, expr: &Expr, ty: &Type) {
@@ -117,7 +118,17 @@ impl Checker<'_> {
         let message = format!("a pack cannot be an item of a list: `{text}` must be expanded");
         let help = format!("write `{text}..` to put its items here; packs have one dimension");
         let diagnostic = Diagnostic::error(&codes::PACK_NOT_EXPANDED, expr.span, message);
-        self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
+        self.sink.report(self.with_dots(diagnostic.with_label(ty.to_string()), help, expr));
+    }
+
+    /// Suggests `..` after a pack; a computed pack would need parentheses.
+    pub(super) fn with_dots(&self, diagnostic: Diagnostic, help: String, pack: &Expr) -> Diagnostic {
+        match &pack.kind {
+            ExprKind::Name(_) | ExprKind::Property { .. } | ExprKind::Index { .. } | ExprKind::List(_) => {
+                diagnostic.with_fix(help, pack.span.after(), "..")
+            }
+            _ => diagnostic.with_help(help),
+        }
     }
 
     /// `value..` and `value..(count)`: item type and number of items.
@@ -137,7 +148,8 @@ impl Checker<'_> {
                 )
                 .with_label(ty.to_string());
                 diagnostic = if self.in_subscript {
-                    diagnostic.with_help(format!("write it without `..`: `{text}`"))
+                    let help = format!("write it without `..`: `{text}`");
+                    diagnostic.with_fix(help, value.span.from_end_to(span), "")
                 } else {
                     diagnostic.with_help(format!(
                         "write the number of repetitions, as in `{text} ..(n)`, or remove the `..`"
@@ -254,7 +266,7 @@ impl Checker<'_> {
             }
             (Tensor::No, Pack::Single, _) if !ty.base.agrees(&Base::Str) => {
                 self.visit_subscripts(subscripts);
-                self.report_no_items(base, &ty)
+                self.report_no_items(whole, base, &ty)
             }
             (Tensor::No, pack, Some(subscript)) => match pack {
                 Pack::Single => self.subscript_string(&ty, subscript),
@@ -268,7 +280,7 @@ impl Checker<'_> {
     }
 
     /// Reports an index of a single value.
-    fn report_no_items(&mut self, base: &Expr, ty: &Type) -> Type {
+    fn report_no_items(&mut self, whole: &Expr, base: &Expr, ty: &Type) -> Type {
         let text = self.text(base.span);
         let message =
             format!("only packs, strings and tensors can be indexed; `{text}` is a single {}", ty.base);
@@ -280,7 +292,7 @@ impl Checker<'_> {
             diagnostic = diagnostic.with_label_at(symbol.span, "declared here");
             if symbol.kind == SymbolKind::FormulaLocal {
                 let help = format!("a local value is one number in each step: write `{text}`");
-                diagnostic = diagnostic.with_help(help);
+                diagnostic = diagnostic.with_fix(help, base.span.from_end_to(whole.span), "");
             }
         }
         self.sink.report(diagnostic);
@@ -352,8 +364,15 @@ impl Checker<'_> {
                         let message = format!(
                             "a pack is indexed by an int, a pack of ints or a mask of bools, but this is {i}"
                         );
-                        let diagnostic = Diagnostic::error(&codes::INDEX_TYPE, index.span, message);
-                        self.sink.report(diagnostic.with_label(i.to_string()).with_help(help));
+                        let diagnostic = Diagnostic::error(&codes::INDEX_TYPE, index.span, message)
+                            .with_label(i.to_string());
+                        self.sink.report(match i.base {
+                            Base::Real => {
+                                let text = format!("int({})", self.written_text(index.span));
+                                diagnostic.with_fix(help, index.span, text)
+                            }
+                            _ => diagnostic.with_help(help),
+                        });
                         Type::unknown()
                     }
                 }

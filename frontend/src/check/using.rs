@@ -69,7 +69,8 @@ fn declare_helper(checker: &mut Checker, item: &TargetItem, ty: Type) {
     if ty.is_single() {
         let message = format!("`{}` is declared as a pack, but its value is a single {}", name.name, ty.base);
         let diagnostic = Diagnostic::error(&codes::HELPER_PARTS, item.span(), message);
-        checker.sink.report(diagnostic.with_help(format!("write `{} = …` without `..`", name.name)));
+        let help = format!("write `{} = …` without `..`", name.name);
+        checker.sink.report(diagnostic.with_fix(help, item.span(), name.name.as_str()));
     }
     let length = stated_length(checker, pack);
     if length.differs(&ty.length()) {

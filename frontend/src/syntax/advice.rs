@@ -79,6 +79,27 @@ pub(crate) fn invocation_advice(name: &str) -> String {
     }
 }
 
+/// The built-in function that [`invocation_advice`] suggests in place of a name.
+pub(crate) fn builtin_instead(name: &str) -> Option<String> {
+    if operator_instead(name).is_some() {
+        return None;
+    }
+    let meant = if BUILTINS.contains(&name) { Some(name) } else { closest(name, BUILTINS) };
+    meant.map(|function| format!("`{function}`"))
+}
+
+/// The literal that corresponds to a literal of other languages.
+pub(crate) fn literal_instead(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        "Inf" | "INF" | "infinity" | "Infinity" | "INFINITY" | "infty" => "inf",
+        "nan" | "NaN" | "NAN" | "Nan" => "(inf - inf)",
+        "Pi" | "PI" | "M_PI" => "pi",
+        _ => return None,
+    })
+}
+
 /// The help for a literal of other languages.
 pub(crate) fn foreign_literal(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -119,6 +140,16 @@ pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
         "not" => "the negation is written `!`",
         "xor" => "for two bools, `a != b` is the exclusive or",
         "as" => "a cast is written `int(x)`",
+        _ => return None,
+    })
+}
+
+/// The operator that corresponds to an infix word or sign of other languages.
+pub(super) fn operator_for(found: &str) -> Option<&'static str> {
+    Some(match found {
+        "and" | "&" => "&&",
+        "or" => "||",
+        "xor" => "!=",
         _ => return None,
     })
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Syntax errors of pest in terms of the language.
 
-use super::advice::{CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement};
+use super::advice::{
+    CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement, operator_for,
+};
 use super::build::Builder;
 use super::formula_advice::of_formula;
 use super::grammar::Rule;
@@ -60,13 +62,20 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
     let in_formula =
         || (entry == Rule::lowering_entry).then(|| of_formula(expected, found, khronos)).flatten();
     let general = || help(entry, expected, found).map(str::to_string);
-    let help = match number {
-        Some(number) => number.help,
-        None => in_formula().or_else(general),
+    let (help, fix) = match number {
+        Some(number) => (number.help, number.fix),
+        None => {
+            let help = in_formula().or_else(general);
+            let is_foreign = help.as_deref() == foreign_operator(found.text);
+            let fix = operator_for(found.text).filter(|_| is_foreign).map(str::to_string);
+            (help, fix)
+        }
     };
-    if let Some(help) = help {
-        diagnostic = diagnostic.with_help(help);
-    }
+    diagnostic = match (help, fix) {
+        (Some(help), Some(fix)) => diagnostic.with_fix(help, span, fix),
+        (Some(help), None) => diagnostic.with_help(help),
+        (None, _) => diagnostic,
+    };
     builder.sink.report(diagnostic);
 }
 

@@ -7,6 +7,8 @@ use super::expectation::Found;
 pub(super) struct MalformedNumber {
     pub(super) message: String,
     pub(super) help: Option<String>,
+    /// The number as the language writes it.
+    pub(super) fix: Option<String>,
     /// The offset of its end, relative to the parsed text.
     pub(super) end: usize,
 }
@@ -16,7 +18,11 @@ pub(super) fn malformed(found: &Found) -> Option<MalformedNumber> {
     let text = whole_number(found.statement.get(found.start..)?);
     let end = found.start + text.len();
     let (message, help) = explain(text)?;
-    Some(MalformedNumber { message, help, end })
+    let fix = help
+        .as_deref()
+        .and_then(|help| help.strip_suffix('`')?.rsplit_once('`'))
+        .map(|(_, fix)| fix.to_string());
+    Some(MalformedNumber { message, help, fix, end })
 }
 
 /// The number with its suffixes at the beginning of a text.

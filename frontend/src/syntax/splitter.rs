@@ -424,7 +424,7 @@ impl<'t> Splitter<'t, '_> {
         };
         let diagnostic = Diagnostic::error(&BRACKET, span, format!("`}}` of {what} is missing"))
             .with_label_at(self.span(open), "opened here")
-            .with_help(format!("write `}}` {before}"));
+            .with_fix(format!("write `}}` {before}"), Span { end: span.start, ..span }, "}\n");
         self.builder.sink.report(diagnostic);
     }
 

@@ -6,7 +6,8 @@
 //! line inside of an invocation.
 //!
 //! - Parts of a location without a line are ignored. Of a fused location, the first part with a line counts: LLVM would write line 0.
-//! - An operation without a line has the line of its function, and a function without a line that of its first operation with one.
+//! - An operation without a line has the line of its function, and a function without a line that of its first operation with one,
+//!   or else that of the module. In a function without a scope, LLVM would drop the lines of inlined functions.
 //! - A call has its outermost line only, because the called function has the others.
 //! - Functions that LLVM must inline have no scope, so their instructions have the line of the call. Functions that have a scope
 //!   remain as they are.
@@ -61,7 +62,8 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, options, rewriter| {
         let name = options.text(LineTables::OPTION.name);
         let form = LineTables::ALL.into_iter().find(|form| form.name() == name);
-        let form = form.ok_or_else(|| PassError::from(format!("option form: {name} is not a form")))?;
+        let form =
+            form.ok_or_else(|| PassError::from(format!("option form: {name} is not dwarf or directives")))?;
         add(root, rewriter.context(), form);
         Ok(())
     },
@@ -73,12 +75,17 @@ fn add<'c>(root: OperationRef<'c, '_>, context: &'c Context, form: LineTables) {
     let all = ir::walk::named(root, ops::llvm::FUNC);
     let defined = all.into_iter().filter(|function| ir::first_block(*function).is_some());
     let (mut described, new): (Vec<_>, Vec<_>) = defined.partition(|function| has_scope(function.location()));
-    let outlines =
+    let outlined =
         new.into_iter().filter(|function| !llvm::has_function_attribute(*function, "alwaysinline"));
-    let outlines: Vec<Outline> = outlines.filter_map(Outline::new).collect();
-    let Some(first) = outlines.first() else { return };
-    let path = outermost(root.location()).map_or_else(|| first.line.path.clone(), |line| line.path);
-    let unit = Unit::new(context, &path, matches!(form, LineTables::Dwarf));
+    let located: Vec<_> = outlined.map(|function| (function, own_line(function))).collect();
+    let first = || located.iter().find_map(|(_, line)| line.clone());
+    let Some(whole) = outermost(root.location()).or_else(first) else { return };
+    let unit = Unit::new(context, &whole.path, matches!(form, LineTables::Dwarf));
+    let outlines = located.into_iter().filter_map(|(function, line)| {
+        let line = line.unwrap_or_else(|| whole.clone());
+        Some(Outline { function, name: func::symbol(function)?, line })
+    });
+    let outlines: Vec<Outline> = outlines.collect();
     described.extend(outlines.iter().map(|outline| outline.function));
     let called = described.into_iter().filter_map(func::symbol).collect();
     let mut tables = Tables { unit, called, operators: HashMap::new() };
@@ -91,17 +98,13 @@ fn add<'c>(root: OperationRef<'c, '_>, context: &'c Context, form: LineTables) {
 struct Outline<'c, 'a> {
     function: OperationRef<'c, 'a>,
     name: String,
-    /// Its line, or that of its first operation with one.
     line: Line,
 }
 
-impl<'c, 'a> Outline<'c, 'a> {
-    /// `None` for a function without lines.
-    fn new(function: OperationRef<'c, 'a>) -> Option<Self> {
-        let inside = || ir::nested(function).into_iter().find_map(|op| outermost(op.location()));
-        let line = outermost(function.location()).or_else(inside)?;
-        Some(Outline { function, name: func::symbol(function)?, line })
-    }
+/// The line of a function, or that of its first operation with one.
+fn own_line(function: OperationRef) -> Option<Line> {
+    let inside = || ir::nested(function).into_iter().find_map(|op| outermost(op.location()));
+    outermost(function.location()).or_else(inside)
 }
 
 fn outermost(location: Location) -> Option<Line> {

@@ -8,7 +8,7 @@
 use super::Refusal;
 use super::operand::Operand;
 use crate::ir::generic::{Access, all_loops, generic};
-use crate::ir::{Builder, attributes, ops, types};
+use crate::ir::{Builder, attributes, location, ops, types};
 use crate::structure::{Affine, Extent};
 use melior::ir::{Location, Type, Value, ValueLike};
 use skript_semantics::{Scalar, ScalarOp};
@@ -17,7 +17,6 @@ use skript_semantics::{Scalar, ScalarOp};
 const MIN_REUSE: i64 = 16;
 
 /// The location name of the test.
-const TEST: &str = "are finite";
 
 /// Emits a bool before the formula: whether all elements of the operands are finite. Returns `None` if the test may cost more than
 /// the guard, or if an extent of a tested tensor is dynamic. `tests_finite` in `passes/src/integers/finite_test.rs` recognizes the test.
@@ -31,7 +30,7 @@ pub(crate) fn are_finite<'c: 'a, 'a>(
         return Ok(None);
     }
     // With this location the profile does not count the test as work of the operator.
-    let at = &at.with_location(Location::name(at.context, TEST, at.location));
+    let at = &at.with_location(Location::name(at.context, location::FINITE, at.location));
     let flag = types::flag(at.context);
     let mut all: Option<Value<'c, 'a>> = None;
     for operand in operands {

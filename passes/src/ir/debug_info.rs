@@ -4,6 +4,7 @@
 use super::attributes;
 use super::location::Line;
 use melior::Context;
+use melior::StringRef;
 use melior::ir::{Attribute, AttributeLike, Location};
 use mlir_sys::{
     MlirAttribute, MlirLLVMDIEmissionKind_MlirLLVMDIEmissionKindDebugDirectivesOnly,
@@ -116,7 +117,10 @@ pub(crate) fn has_scope(function: Location) -> bool {
     function.is_fused()
         && unsafe {
             let metadata = mlir_sys::mlirLocationFusedGetMetadata(function.to_raw());
-            !metadata.ptr.is_null() && !mlir_sys::mlirAttributeIsAString(metadata)
+            !metadata.ptr.is_null() && {
+                let dialect = mlir_sys::mlirDialectGetNamespace(mlir_sys::mlirAttributeGetDialect(metadata));
+                StringRef::from_raw(dialect).as_str() == Ok("llvm")
+            }
         }
 }
 

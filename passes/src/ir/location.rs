@@ -102,7 +102,17 @@ pub(crate) fn remark(location: Location) -> Option<String> {
     attributes::text(unsafe { Attribute::from_raw(attribute) })
 }
 
+/// The name around the locations of tests whether values are finite, by which passes find them.
+pub(crate) const FINITE: &str = "are finite";
+
+/// The name around the locations of tests of exponents.
+pub(crate) const EXPONENTS: &str = "exponents";
+
+/// Maximum number of parts of a location that [`lines`] visits: parts that are shared are visited several times.
+const MOST_PARTS: usize = 10_000;
+
 /// A line of a text.
+#[derive(Clone)]
 pub(crate) struct Line {
     pub path: String,
     /// From 1.
@@ -110,55 +120,56 @@ pub(crate) struct Line {
     pub column: usize,
     /// The operator, or the function of another language, around an inlined line.
     pub function: Option<String>,
-    /// The name in the location: that of the invoked operator where the line is that of an invocation.
     name: Option<String>,
+    /// Whether the name is that of the function around the line, as JAX writes locations. Otherwise, it is that of the invoked operator
+    /// where the line is that of an invocation.
+    is_own: bool,
 }
 
 /// The lines of a location: the innermost line, then those of the call sites around it. Of a fused location, the first part that has lines.
 pub(crate) fn lines(location: Location) -> Vec<Line> {
-    collect_lines(location, None, false)
+    let mut lines = found_lines(location, &mut MOST_PARTS.clone());
+    let callers: Vec<_> = lines.iter().skip(1).map(|caller| caller.name.clone()).collect();
+    for (line, caller) in lines.iter_mut().zip(callers) {
+        line.function = if line.is_own { line.name.clone() } else { caller };
+    }
+    lines
 }
 
-/// `name`: the name around the location. `is_stack`: whether each line has the name of the function that contains it. JAX writes such
-/// locations, with the name of an operation around the call sites.
-fn collect_lines(location: Location, name: Option<&str>, is_stack: bool) -> Vec<Line> {
-    if location.is_file_line_col_range() {
-        return line(location, name).into_iter().collect();
+fn found_lines(location: Location, left: &mut usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut pending = vec![(location, None, false)];
+    while let Some((location, name, is_own)) = pending.pop().filter(|_| *left > 0) {
+        *left -= 1;
+        if location.is_call_site() {
+            pending.push((location.call_site_caller(), name.clone(), is_own));
+            pending.push((location.call_site_callee(), name, is_own));
+        } else if location.is_name() {
+            let child = location.name_child_location();
+            // SAFETY: the name lives as long as the context.
+            let inner = unsafe { lossy(location.name_value().as_string_ref().to_raw()) };
+            // JAX writes the name of an operation around the names of functions.
+            let is_around = child.is_call_site() || child.is_name();
+            let is_operation = is_around && inner != FINITE && inner != EXPONENTS;
+            let name = if is_around { name } else { Some(inner) };
+            pending.push((child, name, is_own || is_operation));
+        } else if location.is_fused() {
+            let parts = parts(location).into_iter().map(|part| found_lines(part, left));
+            lines.extend(parts.into_iter().find(|lines| !lines.is_empty()).into_iter().flatten());
+        } else if location.is_file_line_col_range() {
+            lines.extend(line(location, name, is_own));
+        }
     }
-    if location.is_fused() {
-        let parts = parts(location).into_iter().map(|part| collect_lines(part, name, is_stack));
-        return parts.into_iter().find(|lines| !lines.is_empty()).into_iter().flatten().collect();
-    }
-    if location.is_name() {
-        let child = location.name_child_location();
-        // SAFETY: the name lives as long as the context.
-        let name = unsafe { lossy(location.name_value().as_string_ref().to_raw()) };
-        return if child.is_call_site() {
-            collect_lines(child, None, true)
-        } else {
-            collect_lines(child, Some(&name), is_stack)
-        };
-    }
-    if !location.is_call_site() {
-        return Vec::new();
-    }
-    let mut lines = collect_lines(location.call_site_callee(), name, is_stack);
-    let callers = collect_lines(location.call_site_caller(), name, is_stack);
-    if let (Some(line), Some(caller)) = (lines.last_mut(), callers.first()) {
-        line.function = if is_stack { line.name.clone() } else { caller.name.clone() };
-    }
-    lines.extend(callers);
     lines
 }
 
 /// The line of a file location; `None` for line 0, which stands for no line.
-fn line(location: Location, name: Option<&str>) -> Option<Line> {
+fn line(location: Location, name: Option<String>, is_own: bool) -> Option<Line> {
     let number = location.file_line_col_range_start_line();
     let column = location.file_line_col_range_start_column();
     // SAFETY: the name of the file lives as long as the context.
     let path = unsafe { lossy(location.file_line_col_range_filename().as_string_ref().to_raw()) };
-    let line = Line { path, number, column, function: None, name: name.map(str::to_owned) };
-    (number > 0).then_some(line)
+    (number > 0).then_some(Line { path, number, column, function: None, name, is_own })
 }
 
 /// `path:line:column: ` of a file location, or of the callee of a call site.

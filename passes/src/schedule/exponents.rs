@@ -19,7 +19,7 @@ use crate::ir::builder::arith::Integers;
 use crate::ir::generic::{Access, all_loops, generic};
 use crate::ir::linalg::Generic;
 use crate::ir::walk::{named, nested};
-use crate::ir::{self, Builder, attributes, ops, types, uses};
+use crate::ir::{self, Builder, attributes, location, ops, types, uses};
 
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -57,7 +57,6 @@ const VECTOR_BITS: PassOption =
 const MIN_REUSE: i64 = 16;
 
 /// The location name of a test.
-const TEST: &str = "exponents";
 
 /// The magnitude bits and the exponent bits of a bf16.
 const MAGNITUDE: i64 = 0x7fff;
@@ -101,7 +100,7 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
 
     /// Adds the tests before the operation, and a select of the product by the tests.
     fn test(&self, at: &Builder<'c, 'a>) -> Result<(), Error> {
-        let at = &at.with_location(Location::name(at.context, TEST, at.location));
+        let at = &at.with_location(Location::name(at.context, location::EXPONENTS, at.location));
         let i32 = Type::from(IntegerType::new(at.context, 32));
         let [first, second] = self.arrays;
         let a = min_exponent(first, at)?;

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --skript-add-line-tables --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: not skript-opt %s --split-input-file --skript-add-line-tables="form=stabs" 2>&1 | FileCheck %s --check-prefix=FORM
-// FORM: error: {{.*}}option form: stabs is not a form
+// FORM: error: {{.*}}option form: stabs is not dwarf or directives
 
 // No module is refused: without any line, locations remain.
 // CHECK-LABEL: llvm.func @nowhere
@@ -10,6 +10,17 @@ module {
   llvm.func @nowhere() {
     llvm.return loc("m.sknd":0:0)
   } loc("name")
+} loc(unknown)
+
+// -----
+
+// Other metadata of a location is no scope.
+// CHECK-LABEL: llvm.func @numbered
+// CHECK:       } loc(fused<#llvm.di_subprogram<{{.*}}name = "numbered"{{.*}}>>["m.sknd":3:1])
+module {
+  llvm.func @numbered() {
+    llvm.return loc("m.sknd":4:1)
+  } loc(fused<42 : i64>["m.sknd":3:1])
 } loc(unknown)
 
 // -----

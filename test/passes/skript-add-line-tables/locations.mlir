@@ -24,7 +24,15 @@
 // CHECK-NEXT:    call float @scale{{.*}} !dbg ![[CALL:[0-9]+]]
 // CHECK-NEXT:    call float @sin{{.*}} !dbg ![[LIBRARY:[0-9]+]]
 // CHECK-NEXT:    fneg {{.*}} !dbg ![[FRAME:[0-9]+]]
+// CHECK-NEXT:    fneg {{.*}} !dbg ![[DEEP_FRAME:[0-9]+]]
+// CHECK-NEXT:    fneg {{.*}} !dbg ![[TEST:[0-9]+]]
 
+// LLVM drops the lines of what it inlines into a function without a scope.
+// CHECK-LABEL: define float @entry
+// CHECK-NEXT:    call float @scale{{.*}} !dbg ![[ENTRY:[0-9]+]]
+
+// CHECK-DAG: ![[ENTRY]] = !DILocation(line: 1, column: 1, scope: ![[OF_ENTRY:[0-9]+]])
+// CHECK-DAG: ![[OF_ENTRY]] = distinct !DISubprogram(name: "entry"
 // CHECK-DAG: ![[FILE:[0-9]+]] = !DIFile(filename: "m.sknd", directory: "model")
 // CHECK-DAG: ![[SCALE]] = distinct !DISubprogram(name: "scale", linkageName: "scale", scope: ![[FILE]], file: ![[FILE]], line: 2,
 // Names are those of the invoked operators: three levels, of which the innermost is in another operator of the same name and file.
@@ -45,10 +53,20 @@
 // Lines of a program that JAX wrote have the names of the functions around them.
 // CHECK-DAG: ![[FRAME]] = !DILocation(line: 3, column: 11, scope: ![[PYTHON:[0-9]+]], inlinedAt: ![[PYTHON_AT:[0-9]+]])
 // CHECK-DAG: ![[PYTHON]] = distinct !DISubprogram(name: "inner"
+// Of an inlined function, too: each frame has its own function.
+// CHECK-DAG: ![[DEEP_FRAME]] = !DILocation(line: 3, column: 11, scope: ![[PYTHON]], inlinedAt: ![[OUTER_AT:[0-9]+]])
+// CHECK-DAG: ![[OUTER_AT]] = {{.*}}!DILocation(line: 5, column: 11, scope: ![[OUTER:[0-9]+]], inlinedAt: ![[MAIN_AT:[0-9]+]])
+// CHECK-DAG: ![[OUTER]] = distinct !DISubprogram(name: "outer"
+// CHECK-DAG: ![[MAIN_AT]] = {{.*}}!DILocation(line: 9, column: 1, scope: ![[MAIN:[0-9]+]],
+// CHECK-DAG: ![[MAIN]] = distinct !DISubprogram(name: "main"
+// The name of a test is not that of an operation.
+// CHECK-DAG: ![[TEST]] = !DILocation(line: 3, column: 5, scope: ![[INNER]], inlinedAt: ![[TEST_AT:[0-9]+]])
+// CHECK-DAG: ![[TEST_AT]] = {{.*}}!DILocation(line: 6, column: 7, scope: ![[MIDDLE]],
 #inner = loc("n.inner"("model/m.sknd":3:5 to :20))
 #middle = loc("n.inner"("model/m.sknd":6:7))
 #graph = loc("n.middle"("model/m.sknd":9:3))
 #call = loc(callsite("n.middle"("model/m.sknd":3:5) at #graph))
+#main = loc(callsite("main"("m.py":9:1) at "<module>"("m.py":20:1)))
 #frame = loc(callsite("inner"("m.py":3:11) at "outer"("m.py":5:11)))
 module {
   llvm.mlir.global private constant @table(1.0 : f32) : f32 loc(callsite("model/m.sknd":8:5 at #graph))
@@ -72,6 +90,12 @@ module {
     %y = llvm.call @scale(%x) : (f32) -> f32 loc(#call)
     %z = llvm.call @sin(%y) : (f32) -> f32 loc(#call)
     %w = llvm.fneg %z : f32 loc("jit(f)/neg"(#frame))
-    llvm.return %w : f32 loc(#graph)
+    %v = llvm.fneg %w : f32 loc(callsite("jit(g)/neg"(#frame) at "jit(f)/g"(#main)))
+    %u = llvm.fneg %v : f32 loc("are finite"(callsite(#inner at callsite(#middle at #graph))))
+    llvm.return %u : f32 loc(#graph)
+  } loc(unknown)
+  llvm.func @entry(%x: f32) -> f32 {
+    %y = llvm.call @scale(%x) : (f32) -> f32 loc(unknown)
+    llvm.return %y : f32 loc(unknown)
   } loc(unknown)
 } loc("model/m.sknd":1:1)

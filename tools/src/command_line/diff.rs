@@ -28,6 +28,7 @@ pub struct DiffArguments {
 fn page(text: &str) -> Result<PathBuf, String> {
     match text {
         "-" => Err("stdout has the differences as text: name a file".to_owned()),
-        path => Ok(PathBuf::from(path)),
+        path if path.ends_with(".html") || path.ends_with(".htm") => Ok(PathBuf::from(path)),
+        _ => Err("the extension of a page is .html".to_owned()),
     }
 }

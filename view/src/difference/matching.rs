@@ -60,43 +60,44 @@ pub(super) fn pairs(a: &Graph, b: &Graph) -> Pairs {
     pairs
 }
 
-/// Matches boxes that compute the same from the same inputs, constants and variables: first those whose results have the same uses.
+/// Matches boxes that compute the same from the same inputs, constants and variables. Of several such boxes, those correspond whose
+/// results corresponding boxes read.
 fn equal(a: &Graph, b: &Graph, pairs: &mut Pairs) {
-    let (mut structures, mut uses) = (Numbers::default(), HashMap::new());
-    let computed = [a, b].map(|graph| structures.number(graph));
-    let [first, second] = &computed;
-    let used = [used(a, first, &mut uses), used(b, second, &mut uses)];
-    for [first, second] in [used, computed] {
-        let mut candidates: HashMap<usize, Vec<usize>> = HashMap::new();
-        for n in free(&pairs.first).collect::<Vec<_>>().into_iter().rev() {
-            if let Some(key) = second.get(n) {
-                candidates.entry(*key).or_default().push(n);
-            }
-        }
-        for n in free(&pairs.second).collect::<Vec<_>>() {
-            let others = first.get(n).and_then(|key| candidates.get_mut(key));
-            if let Some(other) = others.and_then(Vec::pop) {
-                pairs.add(n, other);
+    let mut numbers = Numbers::default();
+    let (first, second) = (numbers.number(a), numbers.number(b));
+    let mut classes: BTreeMap<usize, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for (n, key) in first.iter().enumerate() {
+        classes.entry(*key).or_default().0.push(n);
+    }
+    for (n, key) in second.iter().enumerate() {
+        classes.entry(*key).or_default().1.push(n);
+    }
+    let classes = classes.into_values();
+    let (single, several): (Vec<_>, Vec<_>) = classes.partition(|(p, q)| p.len() == 1 && q.len() == 1);
+    // Users have larger numbers than the boxes that they read.
+    for (mut p, mut q) in single.into_iter().chain(several.into_iter().rev()) {
+        p.retain(|n| pairs.second.get(*n) == Some(&None));
+        q.retain(|n| pairs.first.get(*n) == Some(&None));
+        let mut pending: Vec<(usize, usize)> = p.into_iter().zip(q).collect();
+        while let Some((p, q)) = pending.pop() {
+            pairs.add(p, q);
+            for (p, q) in results(a, b, (p, q)) {
+                if first.get(p) == second.get(q) && pairs.is_free(p, q) {
+                    pending.push((p, q));
+                }
             }
         }
     }
 }
 
-/// The structure of a box by number, and its users with the positions of their operands.
-type Uses = (usize, Vec<(Option<usize>, usize)>);
-
-/// The number of each box of a graph, by its structure and by what is computed from its results.
-fn used(graph: &Graph, structures: &[usize], numbers: &mut HashMap<Uses, usize>) -> Vec<usize> {
-    let mut keys: HashMap<usize, usize> = HashMap::new();
-    // Users follow the boxes that they use.
-    for (n, structure) in structures.iter().enumerate().rev() {
-        let users = graph.users(n).iter();
-        let mut users: Vec<_> = users.map(|(user, position)| (keys.get(user).copied(), *position)).collect();
-        users.sort_unstable();
-        let next = numbers.len();
-        keys.insert(n, *numbers.entry((*structure, users)).or_insert(next));
-    }
-    (0..structures.len()).filter_map(|n| keys.remove(&n)).collect()
+/// The boxes whose results two boxes read at the same position.
+fn results(a: &Graph, b: &Graph, (p, q): (usize, usize)) -> Vec<(usize, usize)> {
+    let operands = a.operands(p).iter().zip(b.operands(q));
+    let results = operands.filter_map(|operands| match operands {
+        (Operand::Result(p, _), Operand::Result(q, _)) => Some((*p, *q)),
+        _ => None,
+    });
+    results.collect()
 }
 
 /// The numbers of structures: equal structures have equal numbers in all graphs.
@@ -165,12 +166,7 @@ fn unique<K: Ord>(a: &Graph, b: &Graph, pairs: &mut Pairs, key: impl Fn(&Graph, 
 fn around(a: &Graph, b: &Graph, pairs: &mut Pairs) {
     let mut pending = pairs.matched();
     while let Some((one, other)) = pending.pop() {
-        let mut near = Vec::new();
-        for (p, q) in a.operands(one).iter().zip(b.operands(other)) {
-            if let (Operand::Result(p, _), Operand::Result(q, _)) = (p, q) {
-                near.push((*p, *q));
-            }
-        }
+        let mut near = results(a, b, (one, other));
         for (user, position) in a.users(one) {
             let is_free = |(n, p): &&(usize, usize)| {
                 p == position && pairs.first.get(*n) == Some(&None) && b.operator(*n) == a.operator(*user)

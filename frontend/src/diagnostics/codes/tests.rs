@@ -11,6 +11,8 @@
 //!   another code;
 //! - `count=2`: the number of diagnostics, 1 by default.
 //!
+//! The fix of a diagnostic removes it, and the fixed document has no new syntax error.
+//!
 //! A line `#--- path` of a document begins another file, and a line `# message: text` is a part of the message.
 
 use std::fs;
@@ -99,6 +101,18 @@ fn test_document(id: &str, fence: &str, text: &str) -> Result<(), String> {
     for message in text.lines().filter_map(|line| line.strip_prefix(MESSAGE)) {
         if !reported.iter().any(|d| d.message.contains(message)) {
             return Err(format!("no message contains `{message}`: {messages:?}"));
+        }
+    }
+    let is_one_file = !document.starts_with(FILE);
+    let fixed = reported.iter().filter(|_| is_one_file).filter_map(|d| Some((d, d.fix.as_ref()?)));
+    for (diagnostic, fix) in fixed.filter(|(_, fix)| !fix.span.file.is_library()) {
+        let mut text = document.clone();
+        text.replace_range(fix.span.start as usize..fix.span.end as usize, &fix.text);
+        let left = diagnostics(&text, edition, stage);
+        let is_wrong =
+            |d: &&Diagnostic| d.message == diagnostic.message || (d.code.id == "SK0201" && id != "SK0201");
+        if let Some(wrong) = left.iter().find(is_wrong) {
+            return Err(format!("{}: its fix causes: {}\n{text}", diagnostic.message, wrong.message));
         }
     }
     Ok(())

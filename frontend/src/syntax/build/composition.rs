@@ -17,7 +17,7 @@ pub(crate) fn open_type_list(behind: Span, operator: (Span, &str), ty: &str) -> 
     let (location, name) = operator;
     Diagnostic::error(&SYNTAX, behind, "`>` is missing here")
         .with_label_at(location, format!("`{name}` is an operator"))
-        .with_help(format!("write `{name}<{ty}>(…)`"))
+        .with_fix(format!("write `{name}<{ty}>(…)`"), behind, ">")
 }
 
 impl Builder<'_> {

@@ -188,7 +188,8 @@ impl Builder<'_> {
         {
             let message = format!("`{text}` has no cumulative fold");
             let help = format!("write two dots for a plain fold: `{text} ..`");
-            self.error_with_help(&SYNTAX, end, message, help);
+            let dot = Span { start: end.end.saturating_sub(1), ..end };
+            self.sink.report(Diagnostic::error(&SYNTAX, end, message).with_fix(help, dot, ""));
             cumulative = false;
         }
         (Link::Fold { op, cumulative, end }, precedence(text))

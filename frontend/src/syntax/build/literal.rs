@@ -5,6 +5,7 @@ use super::super::grammar::{Pair, Rule, all};
 use super::super::read_piece;
 use super::Builder;
 use crate::ast::{Expr, ExprKind, StringLiteral, StringPiece};
+use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{NUMBER, STRING};
 use crate::source::Span;
 
@@ -28,7 +29,11 @@ impl Builder<'_> {
                 if rule == Rule::glued_int {
                     let message = format!("`{text}..` could be read as the real number `{text}.`");
                     let help = format!("put a blank between them: `{text} ..`");
-                    self.error_with_help(&NUMBER, span, message, help);
+                    self.sink.report(Diagnostic::error(&NUMBER, span, message).with_fix(
+                        help,
+                        span.after(),
+                        " ",
+                    ));
                     return ExprKind::Error;
                 }
                 text.parse().map_or_else(
@@ -59,6 +64,13 @@ impl Builder<'_> {
             pieces.push(StringPiece::Text(text));
         }
         StringLiteral { pieces, span }
+    }
+
+    /// Reports a brace in a string that does not enclose an expression.
+    fn report_brace(&mut self, location: usize, message: &str, help: &str) {
+        let span = self.span_at(location, location + 1);
+        let before = self.span_at(location, location);
+        self.sink.report(Diagnostic::error(&STRING, span, message).with_fix(help, before, "\\"));
     }
 
     fn string_part(&mut self, part: &Pair, text: &mut String, pieces: &mut Vec<StringPiece>) {
@@ -100,14 +112,14 @@ impl Builder<'_> {
                     None => {
                         let message = "this `{` is not closed in its string";
                         let help = "a brace that is text is written `\\{`";
-                        self.error_with_help(&STRING, self.span_at(location, location + 1), message, help);
+                        self.report_brace(location, message, help);
                         return;
                     }
                 },
                 '}' => {
                     let message = "this `}` has no opening bracket";
                     let help = "a brace that is text is written `\\}`";
-                    self.error_with_help(&STRING, self.span_at(location, location + 1), message, help);
+                    self.report_brace(location, message, help);
                     at += 1;
                 }
                 other => {
