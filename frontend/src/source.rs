@@ -47,7 +47,7 @@ impl Span {
     }
 
     /// From the end of this span to the end of a later one.
-    pub(crate) fn from_end_to(self, later: Span) -> Span {
+    pub(crate) fn tail_to(self, later: Span) -> Span {
         Span { start: self.end, end: later.end.max(self.end), ..self }
     }
 

@@ -348,7 +348,7 @@ impl Checker<'_> {
         if a.optional == Optional::No && a != Type::unknown() {
             let message = format!("the left side of `??` is of type {a} and can never be null");
             let diagnostic = Diagnostic::error(&codes::COALESCE_OPTIONALITY, value.span, message);
-            let dropped = value.span.from_end_to(fallback.span);
+            let dropped = value.span.tail_to(fallback.span);
             let diagnostic = diagnostic.with_label("not optional");
             self.sink.report(diagnostic.with_fix("drop `??` and its right side", dropped, ""));
         }

@@ -89,7 +89,7 @@ fn bind_explicit_types<'a>(
         let help = "drop the types that are too many";
         let kept = signature.generics.len().checked_sub(1).and_then(|last| types.get(last));
         checker.sink.report(match (kept, types.last()) {
-            (Some(kept), Some(last)) => diagnostic.with_fix(help, kept.span.from_end_to(last.span), ""),
+            (Some(kept), Some(last)) => diagnostic.with_fix(help, kept.span.tail_to(last.span), ""),
             // The angle brackets are dropped, too.
             _ => diagnostic.with_help(help),
         });

@@ -149,7 +149,7 @@ impl Checker<'_> {
                 .with_label(ty.to_string());
                 diagnostic = if self.in_subscript {
                     let help = format!("write it without `..`: `{text}`");
-                    diagnostic.with_fix(help, value.span.from_end_to(span), "")
+                    diagnostic.with_fix(help, value.span.tail_to(span), "")
                 } else {
                     diagnostic.with_help(format!(
                         "write the number of repetitions, as in `{text} ..(n)`, or remove the `..`"
@@ -292,7 +292,7 @@ impl Checker<'_> {
             diagnostic = diagnostic.with_label_at(symbol.span, "declared here");
             if symbol.kind == SymbolKind::FormulaLocal {
                 let help = format!("a local value is one number in each step: write `{text}`");
-                diagnostic = diagnostic.with_fix(help, base.span.from_end_to(whole.span), "");
+                diagnostic = diagnostic.with_fix(help, base.span.tail_to(whole.span), "");
             }
         }
         self.sink.report(diagnostic);

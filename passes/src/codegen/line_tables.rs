@@ -67,7 +67,6 @@ pub(crate) const PASS: Pass = Pass {
         add(root, rewriter.context(), form);
         Ok(())
     },
-    ..Pass::NONE
 };
 
 /// Adds scopes to the functions of a module, and to their operations.

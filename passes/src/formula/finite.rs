@@ -16,8 +16,6 @@ use skript_semantics::{Scalar, ScalarOp};
 /// Minimum number of points that use each element of the tested tensor.
 const MIN_REUSE: i64 = 16;
 
-/// The location name of the test.
-
 /// Emits a bool before the formula: whether all elements of the operands are finite. Returns `None` if the test may cost more than
 /// the guard, or if an extent of a tested tensor is dynamic. `tests_finite` in `passes/src/integers/finite_test.rs` recognizes the test.
 pub(crate) fn are_finite<'c: 'a, 'a>(

@@ -56,8 +56,6 @@ const VECTOR_BITS: PassOption =
 /// Minimum number of products that use each element of a tested array.
 const MIN_REUSE: i64 = 16;
 
-/// The location name of a test.
-
 /// The magnitude bits and the exponent bits of a bf16.
 const MAGNITUDE: i64 = 0x7fff;
 const EXPONENT: i64 = 0x7f80;
